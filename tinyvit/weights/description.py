@@ -73,14 +73,13 @@ def read_description(path: Path) -> dict[str, Any]:
         return {}
     try:
         stated = read_json(path)
-        known = _timm(path, stated) if "architecture" in stated else _hugging_face(path, stated)
+        return _timm(path, stated) if "architecture" in stated else _hugging_face(path, stated)
     except UserError:  # which says what is wrong with the model, and is one of the errors below
         raise
     except UNREADABLE as error:
         raise UserError(
             f"{path} does not describe a model ({error}): correct it, or move it elsewhere to do without it."
         ) from error
-    return known
 
 
 def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
@@ -97,18 +96,20 @@ def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
 
 def has_words(folder: Path) -> bool:
     """Whether a folder's config.json describes a model for images and texts."""
-    try:
-        return read_json(folder / "config.json").get("model_type") in _TOWERS
-    except UNREADABLE:
-        return False
+    return stated_in(folder / "config.json").get("model_type") in tuple(_TOWERS)
 
 
 def is_described_by_timm(path: Path) -> bool:
     """Whether this is a config.json written by timm."""
+    return "architecture" in stated_in(path)
+
+
+def stated_in(path: Path) -> dict[str, Any]:
+    """The contents of a JSON file; empty if it is missing, or is not an object that can be read."""
     try:
-        return "architecture" in read_json(path)
+        return dict(read_json(path))
     except UNREADABLE:
-        return False
+        return {}
 
 
 def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -45,17 +44,13 @@ def write_folder(folder: Path, arrays: dict[str, np.ndarray], files: dict[str, d
         with replaced_folder(folder) as beside:
             try:
                 write_safetensors(beside / "model.safetensors", arrays, {"format": "pt"})
-                for name, content in files.items():
-                    text = json.dumps(content, indent=2) + "\n"
-                    write_atomically(beside / name, partial(_write_text, text=text))
+                for name, described in files.items():
+                    content = f"{json.dumps(described, indent=2)}\n".encode()
+                    write_atomically(beside / name, lambda file, content=content: file.write(content))
             except UserError as error:  # which knows the folder only by its temporary name
                 raise UserError(str(error).replace(str(beside), str(folder))) from error
     except OSError as error:
         raise UserError(f"cannot create the folder {folder}: {error.strerror}. Choose another.") from error
-
-
-def _write_text(file: BinaryIO, text: str) -> None:
-    file.write(text.encode())
 
 
 def _description(config: ViTConfig, classes: Sequence[str]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from tinyvit.model.later.relative_positions import bias_part, relative_part
 from tinyvit.model.later.rotary import turn_of
 from tinyvit.model.params import with_bias
 from tinyvit.ops import Turn, relative_bias
-from tinyvit.weights.onnx_graph import FLOAT, Graph, Port, kernel, resnet
+from tinyvit.weights.onnx_graph import FLOAT, Graph, kernel, resnet
 
 LARGEST = 2_000_000_000  # bytes of parameters: a message of Protocol Buffers has less than 2 GiB
 _MEANING = """\
@@ -58,22 +58,16 @@ def save_onnx(
         )
     H, W = config.image_size
     fit = fit_for((H, W), fit)
-    metadata = {
-        "classes": json.dumps(list(classes)),
-        "photos": json.dumps(asdict(fit)),
-    }
+    metadata = {"classes": json.dumps(list(classes)), "photos": json.dumps(asdict(fit))}
     params = Params(to_numpy(params.flat).astype("float32", copy=False), params.rows)
     g = Graph()
     forward(config, params, g, "images")
-    images = Port("images", "uint8", ("batch", H, W, config.channels), "RGB pixels from 0 to 255")
-    shape = ("batch", config.classes)
+    images = g.port("images", "uint8", ("batch", H, W, config.channels), "RGB pixels from 0 to 255")
+    meanings = {"logits": "unnormalised scores of the classes", "probabilities": "softmax of the logits"}
     if config.predicts == "embedding":
-        outputs = [Port("logits", "float32", shape, "the embedding of the image")]
-    else:
-        outputs = [
-            Port("logits", "float32", shape, "unnormalised scores of the classes"),
-            Port("probabilities", "float32", shape, "softmax of the logits"),
-        ]
+        meanings = {"logits": "the embedding of the image"}
+    shape = ("batch", config.classes)
+    outputs = [g.port(name, "float32", shape, meaning) for name, meaning in meanings.items()]
     content = g.file([images], outputs, _MEANING, metadata)
     write_atomically(path, lambda file: file.write(content))
 
@@ -220,8 +214,9 @@ def readout(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
 
 def pool(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
     """What the head reads of tokens x (B, N, D): see model.later.pools."""
+    token = g.node("Gather", x, 0, axis=1) if config.pool in ("token", "both") else ""
     if config.pool == "token":
-        return token_pool(g, x)
+        return token
     if config.pool == "distilled":
         return g.node("Slice", x, [0], [2], [1])
     first = 0 if config.pool_all else config.prefix
@@ -231,18 +226,8 @@ def pool(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
         n = layer_norm(config, params, g, "pool.norm", o)
         h = activation(g, linear(params, g, "pool.mlp.fc1", n), config.gelu)
         return g.node("Add", o, linear(params, g, "pool.mlp.fc2", h))
-    mean = mean_pool(g, patches)
-    return g.node("Concat", token_pool(g, x), mean, axis=1) if config.pool == "both" else mean
-
-
-def token_pool(g: Graph, x: str) -> str:
-    """The class token."""
-    return g.node("Gather", x, 0, axis=1)
-
-
-def mean_pool(g: Graph, x: str) -> str:
-    """The mean of all tokens."""
-    return g.node("ReduceMean", x, axes=[1], keepdims=0)
+    mean = g.node("ReduceMean", patches, axes=[1], keepdims=0)
+    return g.node("Concat", token, mean, axis=1) if config.pool == "both" else mean
 
 
 def layer_norm(config: ViTConfig, params: Params, g: Graph, part: str, x: str) -> str:

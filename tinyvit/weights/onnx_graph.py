@@ -6,8 +6,6 @@ here, makes the messages of the file.
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -24,16 +22,6 @@ _DTYPES = {"float32": 1, "uint8": 2}  # as onnx.TensorProto numbers them
 FLOAT = _DTYPES["float32"]  # as a Cast node is told
 
 
-@dataclass(frozen=True)
-class Port:
-    """An input or output of the graph. An axis of any length has a name in place of a number."""
-
-    name: str
-    dtype: str
-    shape: tuple[int | str, ...]
-    meaning: str
-
-
 class Graph:
     """The constants and nodes so far. Nodes are added in the order in which they compute.
 
@@ -41,7 +29,10 @@ class Graph:
     """
 
     def __init__(self) -> None:
-        self._onnx = _library()
+        try:
+            self._onnx: Any = importlib.import_module("onnx")
+        except ImportError:
+            raise UserError("writing an .onnx file needs the package onnx: run pip install onnx.") from None
         self._constants: dict[str, Any] = {}
         self._nodes: list[Any] = []
 
@@ -78,21 +69,15 @@ class Graph:
         self._nodes.append(self._onnx.helper.make_node(op, names, [output], name=output, **attributes))
         return output
 
-    def file(
-        self, inputs: list[Port], outputs: list[Port], meaning: str, metadata: Mapping[str, str]
-    ) -> bytes:
+    def port(self, name: str, dtype: str, shape: tuple[int | str, ...], meaning: str) -> Any:
+        """An input or output of the graph. An axis of any length has a name in place of a number."""
+        return self._onnx.helper.make_tensor_value_info(name, _DTYPES[dtype], shape, meaning)
+
+    def file(self, inputs: list[Any], outputs: list[Any], meaning: str, metadata: Mapping[str, str]) -> bytes:
         """The contents of the .onnx file."""
-        helper = self._onnx.helper
-        into, out_of = (
-            [
-                helper.make_tensor_value_info(port.name, _DTYPES[port.dtype], port.shape, port.meaning)
-                for port in ports
-            ]
-            for ports in (inputs, outputs)
-        )
-        constants = list(self._constants.values())
+        helper, constants = self._onnx.helper, list(self._constants.values())
         model = helper.make_model(
-            helper.make_graph(self._nodes, "tinyvit", into, out_of, constants),
+            helper.make_graph(self._nodes, "tinyvit", inputs, outputs, constants),
             ir_version=_IR_VERSION,
             opset_imports=[helper.make_opsetid("", OPSET)],
             producer_name="tinyvit",
@@ -105,14 +90,6 @@ class Graph:
     def _number(self, value: float | list[int]) -> str:
         dtype = "float32" if isinstance(value, float) else "int64"
         return self.constant(str(value), np.array(value, dtype))
-
-
-def _library() -> ModuleType:
-    """The package onnx."""
-    try:
-        return importlib.import_module("onnx")
-    except ImportError:
-        raise UserError("writing an .onnx file needs the package onnx: run pip install onnx.") from None
 
 
 def resnet(config: ViTConfig, params: Params, g: Graph, x: str) -> str:

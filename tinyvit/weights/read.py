@@ -17,7 +17,7 @@ from tinyvit.files.npz import names_in_npz, read_npz
 from tinyvit.model import Params, ViTConfig
 from tinyvit.weights.description import is_described_by_timm, read_description
 from tinyvit.weights.equivalent import OWN_PIXELS, adapt_to_pixel_scale
-from tinyvit.weights.naming import DINOV2, TIMM
+from tinyvit.weights.naming import DINOV2, TIMM, naming_of, usual_names, usual_pixels
 from tinyvit.weights.official import from_official, is_official
 from tinyvit.weights.preprocessing import read_pixel_scale
 from tinyvit.weights.safetensors import (
@@ -28,7 +28,7 @@ from tinyvit.weights.safetensors import (
     read_safetensors,
     read_shards,
 )
-from tinyvit.weights.torch_names import from_torch_names, naming_of, pixels_of_names, usual_name
+from tinyvit.weights.torch_names import from_torch_names
 
 TORCH_ENDINGS = (".pth", ".pt", ".bin")
 _KNOWN_TO_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
@@ -70,7 +70,9 @@ def load_weights(
     config, params = from_torch_names(arrays, str(path), known, dtype, described=is_described)
     if OWN_PIXELS.items() <= metadata.items():
         return config, params
-    scale = read_pixel_scale(path.parent) or pixels_of_names(arrays, str(path))
+    scale = read_pixel_scale(path.parent)
+    if scale is None:
+        scale = usual_pixels(naming_of(arrays, str(path)), usual_names(arrays).values())
     if scale is not None:
         return adapt_to_pixel_scale(config, params, scale, str(path))
     warnings.warn(
@@ -108,7 +110,7 @@ def usual_position_resize(path: Path) -> str:
     library = None if is_official(names) else naming_of(names, str(path))
     if ending == ".npz" and (library is TIMM or is_described_by_timm(path.with_name("config.json"))):
         return "bilinear"
-    if library is DINOV2 and library.registers in {usual_name(name) for name in names}:
+    if library is DINOV2 and library.registers in usual_names(names).values():
         return "antialias"  # unlike DINOv2 without registers
     return library.resize if library else "corners"
 
