@@ -76,8 +76,7 @@ class Run:
         if not measured:
             return None
         return max(
-            measured,
-            key=lambda r: rank(self.value("accuracy", r), _finite(self.value("loss", r)), by_loss),
+            measured, key=lambda r: rank(self.value("accuracy", r), _finite(self.value("loss", r)), by_loss)
         )
 
 

@@ -304,9 +304,7 @@ def parser() -> argparse.ArgumentParser:
         help="which images to judge the model on (default: test, or all of a folder that is not split)",
     )
     p.add_argument(
-        "--flip",
-        action="store_true",
-        help="average the logits of each image with those of its mirror image",
+        "--flip", action="store_true", help="average the logits of each image with those of its mirror image"
     )
     p.add_argument(
         "--data-dir",

@@ -20,14 +20,7 @@ from tinyvit.data.dataset import (
     one_of_each,
     take_share,
 )
-from tinyvit.data.plan import (
-    BatchPlan,
-    balancing,
-    epoch_order,
-    indices_of_batch,
-    make_batch,
-    plan_batch,
-)
+from tinyvit.data.plan import BatchPlan, balancing, epoch_order, indices_of_batch, make_batch, plan_batch
 from tinyvit.data.shapes import CLASSES, make_shapes
 from tinyvit.errors import UserError
 from tinyvit.limits import LARGEST_SEED, MOST_PIXELS

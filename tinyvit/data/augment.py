@@ -39,6 +39,9 @@ from tinyvit.backend import Array, array_module
 from tinyvit.data.mixing import Rectangles
 from tinyvit.ops.resize import resize_images
 
+_RATIO = 4 / 3  # the longer side of a box is at most so many times the shorter one
+_TRIES = 10  # boxes that are drawn for each image
+
 
 def draw_augmentation(
     rng: np.random.Generator, count: int, padding: int
@@ -55,9 +58,8 @@ def crop_and_flip(images: Array, indices: Array, down: Array, right: Array, flip
     images; returns uint8 (B, H, W, 3). The shifts, in pixels, must be smaller than the image.
     """
     xp = array_module(images)
-    indices, down, right, flip = (
-        xp.asarray(each)[:, None] for each in (indices, down, right, flip)
-    )  # (B, 1)
+    given = indices, down, right, flip
+    indices, down, right, flip = (xp.asarray(each)[:, None] for each in given)  # (B, 1)
     height, width = images.shape[1:3]
     column = xp.arange(width)
     rows = _reflect(xp.arange(height) + down, height)  # (B, H)
@@ -83,10 +85,6 @@ def to_input(images: Array, dtype: np.dtype, size: tuple[int, int]) -> Array:
 def _reflect(index: Array, size: int) -> Array:
     """The indices, with those below 0 or above size - 1 mirrored at the first or last one."""
     return size - 1 - abs(size - 1 - abs(index))
-
-
-_RATIO = 4 / 3  # the longer side of a box is at most so many times the shorter one
-_TRIES = 10
 
 
 class Crops(NamedTuple):

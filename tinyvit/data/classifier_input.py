@@ -158,19 +158,17 @@ def checked_labels(y: Any) -> np.ndarray:
     if y.dtype.kind in "UO" and all(isinstance(label, str) for label in y.tolist()):
         texts = [unicodedata.normalize("NFC", label) for label in y.tolist()]  # a Mac's é is e and an accent
         y = np.array(texts, object if y.dtype.kind == "O" else None)
-    measures = y if y.dtype.kind == "f" else _fractional(y)
+    measures = y
+    if y.dtype.kind != "f":  # of objects that are all real numbers, those whose type has fractions
+        labels = y.tolist() if y.dtype.kind == "O" else []
+        are_real = all(isinstance(label, Real) for label in labels)
+        fractional = [label for label in labels if are_real and not isinstance(label, Integral)]
+        measures = np.array(fractional, np.float64)
     if not np.isfinite(y if y.dtype.kind in "mM" else measures).all():
         raise ValueError("Input y contains NaN, NaT or infinity: expected labels.")
     if (measures != np.floor(measures)).any():
         raise ValueError("Unknown label type: continuous. Expected labels of classes, not measurements.")
     return y
-
-
-def _fractional(y: np.ndarray) -> np.ndarray:
-    """The labels whose type is not one of whole numbers, in an array of objects that are all real numbers."""
-    labels = y.tolist() if y.dtype.kind == "O" else []
-    numbers = all(isinstance(label, Real) for label in labels)
-    return np.array([label for label in labels if numbers and not isinstance(label, Integral)], np.float64)
 
 
 def check_same_kind(labels: np.ndarray, classes: np.ndarray) -> None:

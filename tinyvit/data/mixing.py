@@ -31,6 +31,9 @@ import numpy as np
 from tinyvit.backend import Array, array_module
 from tinyvit.ops.noise import hashed
 
+_AREA = (0.02, 1 / 3)  # that is erased, as a share of an image
+_ASPECT = (0.3, 1 / 0.3)  # of its height to its width
+
 
 class Rectangles(NamedTuple):
     """A rectangle of pixels in each of B images: rows top to bottom and columns left to right, the last of
@@ -123,10 +126,6 @@ def mix_labels(labels: Array, after: Array, shares: Array, classes: int) -> Arra
     own = (xp.concatenate([labels, after])[:, None] == xp.arange(classes)).astype(shares.dtype)  # (B+1, C)
     second = shares[:, None]  # (B, 1)
     return (1 - second) * own[:-1] + second * own[1:]  #                                     eq. 1
-
-
-_AREA = (0.02, 1 / 3)  # of an image
-_ASPECT = (0.3, 1 / 0.3)  # height / width
 
 
 class Erasing(NamedTuple):

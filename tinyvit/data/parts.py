@@ -149,7 +149,12 @@ def numbered(
     """
     if "train" not in given:
         raise UserError(f"{path} has no images to train on: expected a part called train.")
-    labels = {part: _composed(these).tolist() for part, these in given.items()}
+    labels = {}
+    for part, these in given.items():
+        if these.dtype.kind == "U":
+            texts, where = np.unique(these, return_inverse=True)
+            these = np.array([class_name(text) for text in texts.tolist()])[where]
+        labels[part] = these.tolist()
     named = tuple(map(class_name, classes))
     are_places = len(named) and given["train"].dtype.kind in "iu"
     keys = range(len(named)) if are_places else named or sorted(set(labels["train"]))
@@ -169,14 +174,6 @@ def numbered(
     return names, {
         part: np.array([place[each] for each in these], np.int64) for part, these in labels.items()
     }
-
-
-def _composed(labels: np.ndarray) -> np.ndarray:
-    """The labels; if they are text, as class_name writes it."""
-    if labels.dtype.kind != "U":
-        return labels
-    texts, where = np.unique(labels, return_inverse=True)
-    return np.array([class_name(text) for text in texts.tolist()])[where]
 
 
 def dataset_of(

@@ -150,7 +150,16 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
         meant = described_architecture(name)
     except ValueError as error:
         raise UserError(f"{path} names timm's architecture {name!r}, {error}.") from None
-    _check_arguments(path, arguments)
+    for argument, value in arguments.items():  # others change the computation in an unknown way
+        plain = value is None or (argument, value) in (
+            ("norm_layer", "layernorm"),
+            ("dynamic_img_pad", False),
+        )
+        if not plain and argument not in _VISIBLE | _READ:
+            raise UserError(
+                f"{path} specifies {argument} {value!r}, which tinyvit does not support: choose another "
+                "checkpoint."
+            )
     input_size = (stated.get("pretrained_cfg") or {}).get("input_size")  # (3, H, W)
     size = arguments.get("img_size") or (input_size[1:] if input_size else None)
     pool = arguments.get("global_pool", stated.get("global_pool"))
@@ -174,17 +183,6 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
                 "choose another checkpoint."
             )
     return known
-
-
-def _check_arguments(path: Path, arguments: dict[str, Any]) -> None:
-    """Raise UserError for an argument of timm's that changes the computation in an unknown way."""
-    for name, value in arguments.items():
-        plain = value is None or (name, value) in (("norm_layer", "layernorm"), ("dynamic_img_pad", False))
-        if not plain and name not in _VISIBLE and name not in _READ:
-            raise UserError(
-                f"{path} specifies {name} {value!r}, which tinyvit does not support: choose another "
-                "checkpoint."
-            )
 
 
 def _one_of(choices: dict[str, str], path: Path, what: str, name: str) -> str:

@@ -54,7 +54,8 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray]:
             continue
         dtype, shape, begin, end = _entry(path, name, entry, len(body))
         try:
-            arrays[name] = _array(body[begin:end], dtype, shape)
+            flat = body[begin:end].view(_DTYPES[dtype])
+            arrays[name] = (from_bfloat16(flat) if dtype == "BF16" else flat).reshape(shape)
         except ValueError as error:  # hundreds of axes, or no numbers in an impossible shape
             raise _bad(path, f"{name!r} of shape {shape}: {error}") from error
         spans.append((begin, end))
@@ -124,17 +125,17 @@ def write_safetensors(
     path: Path, arrays: dict[str, np.ndarray], metadata: dict[str, str] | None = None
 ) -> None:
     """Write arrays of floating-point numbers, wider ones as float64; the same arrays give the same bytes."""
-    arrays = {name: _little_endian(array) for name, array in arrays.items()}
+    arrays = {
+        name: array.astype("<f8" if array.itemsize > 8 else array.dtype.newbyteorder("<"), copy=False)
+        for name, array in arrays.items()
+    }
     header: dict[str, object] = {"__metadata__": {"writer": "tinyvit"} | (metadata or {})}
     names = {np.dtype(text): name for name, text in _DTYPES.items() if name != "BF16"}  # BF16 has no dtype
     offset = 0
     for name, array in arrays.items():
         end = offset + array.nbytes
-        header[name] = {
-            "dtype": names[array.dtype],
-            "shape": list(array.shape),
-            "data_offsets": [offset, end],
-        }
+        shape, offsets = list(array.shape), [offset, end]
+        header[name] = {"dtype": names[array.dtype], "shape": shape, "data_offsets": offsets}
         offset = end
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # so that the numbers start at a multiple of 8 bytes
@@ -145,12 +146,6 @@ def write_safetensors(
             file.write(np.ascontiguousarray(array).tobytes())
 
     write_atomically(path, write)
-
-
-def _little_endian(array: np.ndarray) -> np.ndarray:
-    """The array in a dtype of the format."""
-    dtype = np.dtype("<f8") if array.dtype.itemsize > 8 else array.dtype.newbyteorder("<")
-    return array.astype(dtype, copy=False)
 
 
 def _mapped(path: Path) -> np.ndarray:
@@ -213,11 +208,6 @@ def _entry(path: Path, name: str, entry: Any, available: int) -> tuple[str, tupl
     if end > available:
         raise _bad(path, f"{name!r} ends at byte {end:,}, but there are {available:,}: the file is truncated")
     return dtype, shape, begin, end
-
-
-def _array(data: np.ndarray, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
-    flat = data.view(_DTYPES[dtype])
-    return (from_bfloat16(flat) if dtype == "BF16" else flat).reshape(shape)
 
 
 def _bad(path: Path, why: str) -> UserError:

@@ -22,7 +22,6 @@ from tinyvit.weights.fitting import (
     check_others_have_it,
     fits_hugging_face,
     fits_timm,
-    has_square_images,
     photos_unfit_for_hugging_face,
     write_instead,
 )
@@ -38,10 +37,14 @@ LAYOUTS = {  # and their endings
     "timm": "",
 }  # fmt: skip
 _BY_ENDING = {".npz": "tinyvit", ".safetensors": "torch", ".onnx": "onnx", "": ""}
+_FILES = {"model.safetensors", "config.json", "preprocessor_config.json"}  # of a folder
+# What tinyvit writes near the start of a .safetensors, .onnx and .html file
+_MARKS = b'"writer":"tinyvit"', b"\x12\x07tinyvit", b'<meta name="generator" content="tinyvit">'
+_NEAR = 10_000  # bytes
 
 
 def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFit | None = None) -> list[str]:
-    """Write a model, over nothing but what an earlier save has left (see replacing.check_replaceable).
+    """Write a model, over nothing but what an earlier save has left (see check_replaceable).
 
     layout 'tinyvit' is the default for .npz and stores any model with its class names; 'official' is the
     layout of the official .npz files; 'torch' is .safetensors with timm's names, or Hugging Face's if the
@@ -83,8 +86,8 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
         save_checkpoint(path, whole)
     elif layout == "official":
         check_others_have_it(config)
-        if not has_square_images(config):
-            height, width = config.image_size
+        height, width = config.image_size
+        if height != width:
             raise UserError(
                 f"the official layout does not state that images are {height} x {width} pixels: its readers "
                 f"take them for square ones. Instead, {write_instead(config)}"
@@ -159,12 +162,6 @@ def check_free(path: Path, more: str = "") -> None:
             f"{path} ends in {path.suffix}: expected .npz, .safetensors, .onnx,{more} or no ending for a "
             "folder."
         )
-
-
-_FILES = {"model.safetensors", "config.json", "preprocessor_config.json"}  # of a folder
-# What tinyvit writes near the start of a .safetensors, .onnx and .html file
-_MARKS = b'"writer":"tinyvit"', b"\x12\x07tinyvit", b'<meta name="generator" content="tinyvit">'
-_NEAR = 10_000  # bytes
 
 
 def check_replaceable(path: Path) -> None:

@@ -20,13 +20,7 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later import fields_known_to
-from tinyvit.weights.arrays import (
-    NamedArrays,
-    described_config,
-    empty_params,
-    renamed,
-    take_positions,
-)
+from tinyvit.weights.arrays import NamedArrays, described_config, empty_params, renamed, take_positions
 from tinyvit.weights.equivalent import (
     with_all_biases,
     with_one_table,
