@@ -313,21 +313,12 @@ def parser() -> argparse.ArgumentParser:
         help="folder with the data of the run, if they have moved; or any folder with a folder of images for "
         "each class, named as the classes of the model",
     )
-    p.add_argument(
-        "--confusion", type=png_path, metavar="PNG", help="draw the confusion matrix of the classes"
-    )
-    p.add_argument(
-        "--mistakes",
-        type=png_path,
-        metavar="PNG",
-        help=f"draw the {MISTAKES} mistakes with the highest confidence",
-    )
-    p.add_argument(
-        "--reliability",
-        type=png_path,
-        metavar="PNG",
-        help="draw how often the model is right, by how sure it is",
-    )
+    for flag, drawn in (
+        ("--confusion", "the confusion matrix of the classes"),
+        ("--mistakes", f"the {MISTAKES} mistakes with the highest confidence"),
+        ("--reliability", "how often the model is right, by how sure it is"),
+    ):
+        p.add_argument(flag, type=png_path, metavar="PNG", help=f"draw {drawn}")
     p.add_argument(
         "--csv",
         type=csv_path(_CSV_START),
