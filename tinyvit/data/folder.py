@@ -54,14 +54,8 @@ def load_folder(
     validation, dev), or in PATH/CLASS; in the latter case a fifth of each class, chosen by the seed, is held
     out for testing. Folders of classes are searched with all that is below them. Names are read in sorted
     order. Files are known as images by their names or their first bytes. With a table, it says which images
-    are used and what their classes are (see data.label_table), wherever they are below path. recorded has the
-    part of each image in an earlier run, by its name: see Found.split_as.
-
-    only names classes, separated by commas: they are checked before anything is decoded. fit is how photos
-    are fitted, one of photo_fit.FITS, 'crop' by default.
-
-    note receives lines: how many images of how many classes were found, and what was left out. decoding(done,
-    total) is called before the first image is decoded and after each one.
+    are used and what their classes are (see data.label_table), wherever they are below path. What else can be
+    given, and what is reported, is as in load_dataset; decoding(0, total) is called before the first image.
 
     Raises UserError if path is not such a folder, if it has fewer than two classes, or if more than MOST_BAD
     of the files (with strict: a single one) are damaged.

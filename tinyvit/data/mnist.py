@@ -135,11 +135,15 @@ def _download(name: str, folder: Path, url: str | None, report: Report | None) -
     """The four compressed files, each of them downloaded unless it is there."""
     paths, before = [folder / f"{file}.gz" for file in _FILES], 0
     whole = sum(size for size, _ in SOURCES[name].packed)
+
+    def report_in_all(before: int, done: int, _: int | None) -> None:
+        if report:
+            report(before + done, whole)
+
     for path, (size, checksum) in zip(paths, SOURCES[name].packed, strict=True):
         urls = [f"{place.rstrip('/')}/{path.name}" for place in ([url] if url else SOURCES[name].urls)]
-        in_all = report and (lambda done, _, before=before: report(before + done, whole))
         if not path.exists():
-            download(urls, path, size, f"md5:{checksum}", in_all)
+            download(urls, path, size, f"md5:{checksum}", partial(report_in_all, before))
         before += size
     return paths
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def write_folder(folder: Path, arrays: dict[str, np.ndarray], files: dict[str, d
                 write_safetensors(beside / "model.safetensors", arrays, {"format": "pt"})
                 for name, described in files.items():
                     content = f"{json.dumps(described, indent=2)}\n".encode()
-                    write_atomically(beside / name, lambda file, content=content: file.write(content))
+                    write_atomically(beside / name, methodcaller("write", content))
             except UserError as error:  # which knows the folder only by its temporary name
                 raise UserError(str(error).replace(str(beside), str(folder))) from error
     except OSError as error:

@@ -146,14 +146,7 @@ def _number(table: NamedArrays, name: str) -> float:
 
 def tokenizer_of(folder: Path, config: TextConfig) -> Callable[[list[str]], np.ndarray]:
     """A function from texts to the numbers of their tokens, (n, L). Raises UserError if it cannot be read."""
-    if config.causal:
-        clip = Tokenizer.load(folder)
-
-        def tokenize(texts: list[str]) -> np.ndarray:
-            return _padded([clip.encode(text, config.length) for text in texts])
-
-    else:
-        tokenize = _tokenizer_of_siglip(folder, config.length)
+    tokenize = (_tokenizer_of_clip if config.causal else _tokenizer_of_siglip)(folder, config.length)
 
     def checked(texts: list[str]) -> np.ndarray:
         ids = tokenize(texts)
@@ -165,6 +158,11 @@ def tokenizer_of(folder: Path, config: TextConfig) -> Callable[[list[str]], np.n
         return ids
 
     return checked
+
+
+def _tokenizer_of_clip(folder: Path, length: int) -> Callable[[list[str]], np.ndarray]:
+    clip = Tokenizer.load(folder)
+    return lambda texts: _padded([clip.encode(text, length) for text in texts])
 
 
 def _tokenizer_of_siglip(folder: Path, length: int) -> Callable[[list[str]], np.ndarray]:
