@@ -1,5 +1,6 @@
-"""Models rewritten, without changing what they compute: in the fewer parts that other libraries have, and for
-pixels on another scale.
+"""Models rewritten, without changing what they compute, for other libraries and other scales of pixels.
+
+Other libraries have fewer parts:
 
 LayerScale       (x W + b) * g  =  x (W * g) + b * g
 biases           missing ones become zeros
