@@ -12,10 +12,10 @@ import numpy as np
 
 from tinyvit.api import Model, load
 from tinyvit.data import DOWNLOADED, ImageSet, is_at_hand
+from tinyvit.data.folder import PhotoArray, read_labelled
 from tinyvit.data.folder_files import folders_of_parts, images_by_class
 from tinyvit.data.image_files import files_below
 from tinyvit.data.images_given import FEW, darkness
-from tinyvit.data.labelled import PhotoArray, read_labelled
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
 from tinyvit.insight import judging
