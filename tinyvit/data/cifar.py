@@ -38,6 +38,10 @@ class Layout:
     train: tuple[str, ...]
     test: tuple[str, ...]
 
+    @property
+    def members(self) -> tuple[str, ...]:
+        return tuple(f"{self.folder}/{file}" for file in self.train + self.test)
+
 
 @dataclass(frozen=True)
 class Source:
@@ -154,7 +158,7 @@ def load_cifar(
         archive = data_dir / layout.archive
         if not archive.exists():
             download(url or source.urls, archive, layout.size, layout.checksum, report)
-        unpack(archive, [f"{layout.folder}/{file}" for file in layout.train + layout.test], data_dir)
+        unpack(archive, layout.members, data_dir)
         folder = data_dir / layout.folder
     train, test = (_read_set(source, layout, folder, files) for files in (layout.train, layout.test))
     _compare_with_official(folder, layout.train + layout.test, note)
