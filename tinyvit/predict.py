@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from glob import glob
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 import numpy as np
 
@@ -61,7 +61,6 @@ examples:
 
 
 Classify = Callable[[np.ndarray], np.ndarray]
-Seen = tuple[
     Photo, np.ndarray, str
 ]  # for the sheet: the attention (gh, gw), and what was predicted, if anything
 
@@ -70,6 +69,14 @@ class StandardInput(io.BytesIO):
     """What came in through a pipe."""
 
     name = "-"
+
+
+class Seen(NamedTuple):
+    """An image for the sheet, the model's attention (gh, gw), and its prediction, '' without a head."""
+
+    photo: Photo
+    attention: np.ndarray
+    caption: str
 
 
 def main(args: argparse.Namespace) -> int:
@@ -219,7 +226,7 @@ def _predict(
                 output.error(path, result)
         if photos and wanted:
             attention = model.attention_map(views[:wanted])
-            seen += zip(photos, attention, captions, strict=False)
+            seen += map(Seen, photos, attention, captions)
     return read, seen
 
 
@@ -239,11 +246,11 @@ def _probabilities(classify: Classify | None, views: np.ndarray) -> np.ndarray:
 
 def _draw(seen: Sequence[Seen], path: Path) -> None:
     """Draw the attention sheet, over the whole photos."""
-    names = short_names([photo.path for photo, _, _ in seen])
+    names = short_names([one.photo.path for one in seen])
     rows = []
-    for name, (photo, attention, caption) in zip(names, seen, strict=True):
-        assert photo.whole is not None, "what is to be drawn was read with it"
-        rows.append((SeenPhoto(photo.whole, photo.box, name), attention, caption))
+    for name, one in zip(names, seen, strict=True):
+        assert one.photo.whole is not None, "what is to be drawn was read with it"
+        rows.append((SeenPhoto(one.photo.whole, one.photo.box, name), one.attention, one.caption))
     save_overlays(rows, path)
 
 
