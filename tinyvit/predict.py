@@ -61,8 +61,6 @@ examples:
 
 
 Classify = Callable[[np.ndarray], np.ndarray]
-    Photo, np.ndarray, str
-]  # for the sheet: the attention (gh, gw), and what was predicted, if anything
 
 
 class StandardInput(io.BytesIO):
