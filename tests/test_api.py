@@ -13,7 +13,7 @@ from PIL import Image
 import tinyvit
 from tinyvit.backend import Device
 from tinyvit.data import normalise, to_input
-from tinyvit.data.labelled import read_labelled
+from tinyvit.data.folder import read_labelled
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.model import attention_maps, features, forward, initialise

@@ -13,7 +13,7 @@ from tests.tiny_runs import assert_one_line, metrics, tiny
 from tinyvit import evaluate, load, train
 from tinyvit.api import Model
 from tinyvit.data import Dataset, ImageSet
-from tinyvit.data import labelled as labelled_module
+from tinyvit.data import folder as folder_module
 from tinyvit.engine import batches
 from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
@@ -390,10 +390,10 @@ def test_a_folder_is_judged_in_batches(go, photos, trained, labelled, tmp_path, 
         (labelled / "red" / name).write_text("not an image")
     flags = ("--data-dir", labelled, "--split", "all", "--json", "--mistakes", tmp_path / "m.png")
     expected = go(evaluate, trained, *flags)
-    read, at_a_time = labelled_module.read_photos, []
+    read, at_a_time = folder_module.read_photos, []
     monkeypatch.setattr(batches, "images_at_a_time", lambda config: 3)
     monkeypatch.setattr(
-        labelled_module,
+        folder_module,
         "read_photos",
         lambda files, *how, **more: read(at_a_time.append(files := list(files)) or files, *how, **more),
     )

@@ -12,7 +12,7 @@ from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.weights.hugging_face import save_hugging_face
+from tinyvit.weights.folders import save_hugging_face
 from tinyvit.weights.read import load_weights
 from tinyvit.weights.resolve import load_any
 from tinyvit.weights.save import save_official, save_safetensors
@@ -149,7 +149,7 @@ def test_half_a_folder_is_not_left_behind(tmp_path, monkeypatch):
     def full(*_):
         raise UserError("the disk is full.")
 
-    monkeypatch.setattr("tinyvit.weights.hugging_face.write_atomically", full)
+    monkeypatch.setattr("tinyvit.weights.folders.write_atomically", full)
     with pytest.raises(UserError, match="full"):
         save_hugging_face(tmp_path / "a" / "b", *random_model(), "abcde")
     assert not (tmp_path / "a" / "b").exists()

@@ -218,8 +218,7 @@ class Model(Looking):
         A page that was written to that path before is replaced; anything else there raises UserError.
         """
         from tinyvit.page import NO_LABEL, choose_samples, write_page
-        from tinyvit.weights.replacing import check_replaceable
-        from tinyvit.weights.save import left_out
+        from tinyvit.weights.save import check_replaceable, left_out
 
         check_replaceable(path := _path(path))
         samples = None

@@ -72,12 +72,13 @@ class Run:
         """
         by_loss = self.target is not None
         measured = [r for r in self.records if self.value("loss" if by_loss else "accuracy", r) is not None]
-        if not measured:
-            return None
-        return max(
-            measured,
-            key=lambda r: rank(self.value("accuracy", r), _finite(self.value("loss", r)), by_loss),
-        )
+
+        def quality(record: Record) -> tuple[float, ...]:
+            loss = self.value("loss", record)  # unmeasured ones are equal, and infinite ones come last
+            loss = 0.0 if loss is None else loss if math.isfinite(loss) else math.inf
+            return rank(self.value("accuracy", record), loss, by_loss)
+
+        return max(measured, key=quality, default=None)
 
 
 def main(args: argparse.Namespace) -> None:
@@ -108,9 +109,7 @@ def main(args: argparse.Namespace) -> None:
 def read_run(path: Path, name: str) -> Run:
     """A run's settings and records. Raises UserError if they cannot be read."""
     run = RunFolder.open(path)
-    settings = run.settings().as_dict()
-    records: list[Record] = [*run.metrics()]  # none if it has not finished its first epoch
-    return Run(name, settings, records, run.changed(), run.classes())
+    return Run(name, run.settings().as_dict(), list(run.metrics()), run.changed(), run.classes())
 
 
 def differing_settings(runs: Sequence[Run]) -> list[str]:
@@ -174,17 +173,17 @@ def _figures(run: Run, without_labels: bool) -> dict[str, str]:
     found = run.value("accuracy", best), run.value("accuracy", last), tested[-1] if tested else None
     if run.target and not without_labels:
         found = None, None, None
-    of_best, of_last, of_test = map(_percent, found)
+    of_best, of_last, of_test = (_figure(share, ".1%") for share in found)
     right = COLOURS_RIGHT if without_labels else "accuracy"
     return {
         "epochs done": str(len(run.records)),
         "judged on": f"{run.judged_on} images",
         "best epoch": str(best.get("epoch", "-")),
         f"{right} at best epoch" if without_labels else f"best {right}": of_best,
-        "loss at best epoch": _decimals(run.value("loss", best)),
+        "loss at best epoch": _figure(run.value("loss", best), ".4f"),
         f"last {right}": of_last,
-        "last loss": _decimals(run.value("loss", last)),
-        "last training loss": _decimals(last.get("train_loss")),
+        "last loss": _figure(run.value("loss", last), ".4f"),
+        "last training loss": _figure(last.get("train_loss"), ".4f"),
         f"last test {right}": of_test,
         "time": duration(last.get("seconds")),
     }
@@ -211,17 +210,8 @@ def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[:half]}...{name[-half:]}"
 
 
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}%"
-
-
-def _decimals(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
-
-
-def _finite(loss: float | None) -> float:
-    """A loss to sort by: unmeasured losses are equal, and losses that are not finite come last."""
-    return 0.0 if loss is None else loss if math.isfinite(loss) else math.inf
+def _figure(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
 
 
 def _without_nan(record: Record | None) -> dict[str, Any] | None:

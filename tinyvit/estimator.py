@@ -19,6 +19,7 @@ from PIL import Image
 
 from tinyvit.api import FIT_SETTINGS, Labels, Model, load, preset
 from tinyvit.data.classifier_input import (
+    Pixels,
     check_same_kind,
     checked_images,
     checked_labels,
@@ -30,7 +31,7 @@ from tinyvit.data.classifier_input import (
     weights_of_classes,
 )
 from tinyvit.data.dataset import chosen_to_hold_out
-from tinyvit.data.pixel_scale import DARK, Pixels, Scaled
+from tinyvit.data.images_given import DARK, Scaled
 from tinyvit.errors import UserError, printable
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate

@@ -12,10 +12,10 @@ import numpy as np
 
 from tinyvit.api import Model, load
 from tinyvit.data import DOWNLOADED, ImageSet, is_at_hand
+from tinyvit.data.folder import PhotoArray, read_labelled
 from tinyvit.data.folder_files import folders_of_parts, images_by_class
 from tinyvit.data.image_files import files_below
-from tinyvit.data.labelled import PhotoArray, read_labelled
-from tinyvit.data.pixel_scale import FEW, darkness
+from tinyvit.data.images_given import FEW, darkness
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
 from tinyvit.insight import judging
@@ -302,9 +302,7 @@ def parser() -> argparse.ArgumentParser:
         help="which images to judge the model on (default: test, or all of a folder that is not split)",
     )
     p.add_argument(
-        "--flip",
-        action="store_true",
-        help="average the logits of each image with those of its mirror image",
+        "--flip", action="store_true", help="average the logits of each image with those of its mirror image"
     )
     p.add_argument(
         "--data-dir",
@@ -313,21 +311,12 @@ def parser() -> argparse.ArgumentParser:
         help="folder with the data of the run, if they have moved; or any folder with a folder of images for "
         "each class, named as the classes of the model",
     )
-    p.add_argument(
-        "--confusion", type=png_path, metavar="PNG", help="draw the confusion matrix of the classes"
-    )
-    p.add_argument(
-        "--mistakes",
-        type=png_path,
-        metavar="PNG",
-        help=f"draw the {MISTAKES} mistakes with the highest confidence",
-    )
-    p.add_argument(
-        "--reliability",
-        type=png_path,
-        metavar="PNG",
-        help="draw how often the model is right, by how sure it is",
-    )
+    for flag, drawn in (
+        ("--confusion", "the confusion matrix of the classes"),
+        ("--mistakes", f"the {MISTAKES} mistakes with the highest confidence"),
+        ("--reliability", "how often the model is right, by how sure it is"),
+    ):
+        p.add_argument(flag, type=png_path, metavar="PNG", help=f"draw {drawn}")
     p.add_argument(
         "--csv",
         type=csv_path(_CSV_START),

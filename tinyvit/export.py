@@ -18,9 +18,8 @@ from tinyvit.shell.flags import (
 )
 from tinyvit.shell.progress import Progress
 from tinyvit.training.run_data import load_data_of_run, needs_download
-from tinyvit.weights.replacing import check_replaceable
 from tinyvit.weights.resolve import check_has_head
-from tinyvit.weights.save import check_free, folder_layout, left_out, save_model
+from tinyvit.weights.save import check_free, check_replaceable, folder_layout, left_out, save_model
 
 _EPILOG = """\
 The ending of OUT decides the format:

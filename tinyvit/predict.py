@@ -18,9 +18,9 @@ import numpy as np
 from tinyvit.api import DEFAULT_TEMPLATES, Model, load
 from tinyvit.data.decoding import Source, name_of
 from tinyvit.data.image_files import images_below
+from tinyvit.data.images_given import Scaled, darkness
 from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.data.photos import Photo, read_photos, what_was_cropped
-from tinyvit.data.pixel_scale import Scaled, darkness
 from tinyvit.errors import UserError
 from tinyvit.insight.attention import check_has_attention
 from tinyvit.pictures.attention import SeenPhoto, save_overlays

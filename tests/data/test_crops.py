@@ -10,7 +10,7 @@ from PIL import Image
 
 from tests.helpers import seeds
 from tinyvit.backend import to_numpy
-from tinyvit.data.crops import crop_and_resize, draw_crops
+from tinyvit.data.augment import crop_and_resize, draw_crops
 from tinyvit.data.mixing import Rectangles
 
 sizes = st.tuples(st.integers(1, 40), st.integers(1, 40))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import seeds
-from tinyvit.data.erasing import draw_erasing, erase
+from tinyvit.data.mixing import draw_erasing, erase
 
 sizes = st.tuples(st.integers(1, 12), st.integers(1, 12))
 

@@ -11,8 +11,8 @@ from PIL import Image
 
 import tinyvit
 from tinyvit import ViTClassifier
-from tinyvit.data.images_given import pixels_of
-from tinyvit.data.pixel_scale import DARK, Pixels, as_bytes
+from tinyvit.data.classifier_input import Pixels
+from tinyvit.data.images_given import DARK, as_bytes, pixels_of
 from tinyvit.errors import UserError
 
 SCALES = {  # of images whose values are from 0 to 1

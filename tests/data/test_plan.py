@@ -17,10 +17,9 @@ from tinyvit.data import (
     normalise,
     plan_batch,
 )
+from tinyvit.data.augment import crop_and_resize
 from tinyvit.data.augmentation import apply_operations
-from tinyvit.data.crops import crop_and_resize
-from tinyvit.data.erasing import erase
-from tinyvit.data.mixing import mix_images
+from tinyvit.data.mixing import erase, mix_images
 from tinyvit.data.plan import _PURPOSES, _draws
 from tinyvit.ops import Noise
 

@@ -5,8 +5,8 @@ import pytest
 
 from tests.tiny_runs import assert_same_run, tiny
 from tinyvit import evaluate, train
-from tinyvit.data import folder, hold_out, load_dataset, photo_cache, take_share
-from tinyvit.data.rows import Rows
+from tinyvit.data import folder, hold_out, load_dataset, take_share
+from tinyvit.data.dataset import Rows
 from tinyvit.errors import UserError
 
 IMAGES = np.arange(5 * 2 * 2 * 3, dtype=np.uint8).reshape(5, 2, 2, 3)
@@ -71,6 +71,6 @@ def test_a_disk_without_room_is_one_line(photos, on_disk, monkeypatch):
     def full(path, write):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(photo_cache, "write_atomically", full)
+    monkeypatch.setattr(folder, "write_atomically", full)
     with pytest.raises(UserError, match=r"cannot be written to .*make room there"):
         load_dataset("folder", photos, 8)

@@ -10,7 +10,7 @@ from PIL import Image
 from tests.tiny_runs import tiny
 from tinyvit import train
 from tinyvit.data import Dataset, ImageSet, load_dataset
-from tinyvit.data.twins import without_twins
+from tinyvit.data.parts import without_twins
 
 PARTS = {"train": "to train on", "validation": "for validation", "test": "to test on"}
 

@@ -23,7 +23,7 @@ from tinyvit import load
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.data.photos import read_photo
 from tinyvit.model import ViTConfig, forward
-from tinyvit.weights.hugging_face import save_hugging_face
+from tinyvit.weights.folders import save_hugging_face
 from tinyvit.weights.torch_names import to_torch_names
 
 every_dtype = pytest.mark.parametrize("dtype", TOLERANCE)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.weights.checkpoints import complaint
-from tinyvit.weights.shards import weights_in
+from tinyvit.weights.read import weights_in
 
 
 def fill(folder, *names):
@@ -49,6 +49,6 @@ def test_a_part_without_the_index_is_not_offered_as_a_model(tmp_path):
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model.bin.index.json", "model.pth"])
 def test_without_torch_pickled_weights_are_not_opened(tmp_path, monkeypatch, name):
-    monkeypatch.setattr("tinyvit.weights.shards.find_spec", lambda package: None)
+    monkeypatch.setattr("tinyvit.weights.read.find_spec", lambda package: None)
     message = complaint(weights_in, fill(tmp_path, name))
     assert f"has its weights in {name}, which can run code when it is opened" in message

@@ -13,7 +13,7 @@ import pytest
 from tests.golden.library_answers import HERE
 from tests.tiny_runs import REPOSITORY
 from tests.weights.checkpoints import complaint
-from tinyvit.weights.hub import is_hub_name
+from tinyvit.weights.known import is_hub_name
 from tinyvit.weights.resolve import load_any
 
 FOLDER = HERE / "later" / "dinov2_registers"

@@ -20,14 +20,13 @@ from tinyvit.model import Model, ViTConfig, forward, initialise, preset
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
-from tinyvit.weights import hugging_face
-from tinyvit.weights.hugging_face import save_hugging_face
+from tinyvit.weights import folders
+from tinyvit.weights.folders import save_hugging_face, save_timm
 from tinyvit.weights.official import to_official
 from tinyvit.weights.resize import at_image_size
 from tinyvit.weights.resolve import at_resolution, check_has_head, class_names, load_any
 from tinyvit.weights.safetensors import write_safetensors
 from tinyvit.weights.save import save_model, save_official, save_safetensors
-from tinyvit.weights.timm_folder import save_timm
 from tinyvit.weights.torch_names import to_torch_names
 
 
@@ -118,7 +117,7 @@ def test_a_run_is_still_a_run_after_an_export_into_it(tmp_path):
 
 
 def test_a_folder_of_hugging_face_in_another_form_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("tinyvit.weights.shards.find_spec", lambda package: None)  # as if without torch
+    monkeypatch.setattr("tinyvit.weights.read.find_spec", lambda package: None)  # as if without torch
     (tmp_path / "pytorch_model.bin").write_text("{}")
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(UserError, match="can run code when it is opened"):
@@ -363,7 +362,7 @@ def test_a_folder_for_hugging_face_appears_whole_or_not_at_all(tmp_path, monkeyp
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(hugging_face, "write_atomically", killed)  # of the descriptions, after the weights
+        patch.setattr(folders, "write_atomically", killed)  # of the descriptions, after the weights
         with pytest.raises(Killed):
             save_hugging_face(tmp_path / "model", config, params, "abcde")
     assert list(tmp_path.iterdir()) == []
@@ -375,7 +374,7 @@ def test_a_folder_for_hugging_face_appears_whole_or_not_at_all(tmp_path, monkeyp
     assert len(list((tmp_path / "model").iterdir())) == 3
     (tmp_path / "model" / "notes.txt").write_text("mine")
     with pytest.raises(UserError, match="already exists and will not be overwritten"):
-        save_hugging_face(tmp_path / "model", config, params, "abcde")
+        save_model(Model(config, params), tmp_path / "model")
 
 
 @pytest.mark.parametrize(

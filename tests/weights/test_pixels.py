@@ -7,8 +7,8 @@ import pytest
 
 from tests.weights.checkpoints import HUGGING_FACE, complaint, random_model
 from tinyvit.model import forward
-from tinyvit.weights.hugging_face import save_hugging_face
-from tinyvit.weights.pixels import PixelScale, for_colour
+from tinyvit.weights.equivalent import PixelScale, for_colour
+from tinyvit.weights.folders import save_hugging_face
 from tinyvit.weights.preprocessing import read_pixel_scale
 from tinyvit.weights.read import load_weights
 from tinyvit.weights.safetensors import read_metadata, write_safetensors

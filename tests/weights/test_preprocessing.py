@@ -8,9 +8,8 @@ import pytest
 
 from tests.weights.checkpoints import complaint, random_model
 from tinyvit.data.photo_fit import PhotoFit, fit_for
-from tinyvit.weights.hugging_face import save_hugging_face
+from tinyvit.weights.folders import save_hugging_face, save_timm
 from tinyvit.weights.preprocessing import read_pixel_scale, read_preprocessing
-from tinyvit.weights.timm_folder import save_timm
 
 
 def hugging_face(folder, **stated):

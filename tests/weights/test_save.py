@@ -10,9 +10,8 @@ from tests.weights.checkpoints import HUGGING_FACE, complaint, random_model
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.model import Model
 from tinyvit.ops.resize import METHODS
-from tinyvit.weights.replacing import check_replaceable
 from tinyvit.weights.resolve import load_any
-from tinyvit.weights.save import save_model
+from tinyvit.weights.save import check_replaceable, save_model
 
 
 @pytest.mark.parametrize(

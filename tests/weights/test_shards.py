@@ -7,8 +7,7 @@ import pytest
 
 from tests.weights.checkpoints import EXACT, assert_same, complaint, random_model
 from tinyvit.weights.read import load_weights
-from tinyvit.weights.safetensors import write_safetensors
-from tinyvit.weights.shards import read_shards
+from tinyvit.weights.safetensors import read_shards, write_safetensors
 from tinyvit.weights.torch_names import to_torch_names
 
 FILES = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
@@ -54,7 +53,9 @@ def test_a_model_in_parts_is_the_model(sharded):
 def test_nothing_outside_the_folder_is_read(sharded, name, monkeypatch):
     index, _ = sharded
     write_safetensors(index.parent.parent / "outside.safetensors", {"norm.bias": np.zeros(12, "float32")})
-    monkeypatch.setattr("tinyvit.weights.shards.read_safetensors", lambda path: pytest.fail(f"read {path}"))
+    monkeypatch.setattr(
+        "tinyvit.weights.safetensors.read_safetensors", lambda path: pytest.fail(f"read {path}")
+    )
     message = complaint(read_shards, with_places(index, lambda places: places.update({"norm.bias": name})))
     assert f"{name!r} is not the name of a .safetensors file beside it" in message
 

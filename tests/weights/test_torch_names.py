@@ -10,10 +10,17 @@ from hypothesis import strategies as st
 from tests.helpers import random_batch
 from tests.weights.checkpoints import EXACT, HUGGING_FACE, assert_same, complaint, random_model
 from tinyvit.model import forward
+from tinyvit.weights.equivalent import (
+    CLIP_PIXELS,
+    HALF_PIXELS,
+    IMAGENET_PIXELS,
+    adapt_to_pixel_scale,
+    with_all_biases,
+    with_row_of_token,
+    without_scales,
+)
 from tinyvit.weights.naming import CLIP, DINOV3, OPENAI, TIMM, usual_pixels
 from tinyvit.weights.naming import HUGGING_FACE as HUGGING_FACES_NAMES
-from tinyvit.weights.pixels import CLIP_PIXELS, HALF_PIXELS, IMAGENET_PIXELS, adapt_to_pixel_scale
-from tinyvit.weights.plain import with_all_biases, with_row_of_token, without_scales
 from tinyvit.weights.read import load_weights
 from tinyvit.weights.safetensors import write_safetensors
 from tinyvit.weights.save import save_safetensors

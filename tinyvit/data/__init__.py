@@ -20,15 +20,7 @@ from tinyvit.data.dataset import (
     one_of_each,
     take_share,
 )
-from tinyvit.data.pixel_scale import FEW, darkness
-from tinyvit.data.plan import (
-    BatchPlan,
-    balancing,
-    epoch_order,
-    indices_of_batch,
-    make_batch,
-    plan_batch,
-)
+from tinyvit.data.plan import BatchPlan, balancing, epoch_order, indices_of_batch, make_batch, plan_batch
 from tinyvit.data.shapes import CLASSES, make_shapes
 from tinyvit.errors import UserError
 from tinyvit.limits import LARGEST_SEED, MOST_PIXELS
@@ -123,14 +115,15 @@ def load_dataset(
     """
     if name not in DATASETS:
         raise UserError(f"there is no data set {name!r}, expected one of {', '.join(DATASETS)}.")
-    if data_dir is not None and name == "arrays" and not Path(data_dir).is_file():
+    path = Path("data" if data_dir is None else data_dir)
+    if data_dir is not None and name == "arrays" and not path.is_file():
         raise UserError(
             f"{data_dir} is not a file, but --data-dir expects one for --dataset arrays: name an .npz file."
         )
-    if data_dir is not None and name != "arrays" and not Path(data_dir).is_dir():
-        instead = "create it or omit --data-dir"
-        if name == "folder":
-            instead = "name one with a folder for each class"
+    if data_dir is not None and name != "arrays" and not path.is_dir():
+        instead = "name one with a folder for each class"
+        if name != "folder":
+            instead = "create it or omit --data-dir"
         raise UserError(f"{data_dir} is not a folder, but --data-dir expects one: {instead}.")
     if data_dir is not None and name == "shapes":
         raise UserError("shapes are drawn, not read: omit --data-dir, or name the data in it with --dataset.")
@@ -150,8 +143,18 @@ def load_dataset(
         raise UserError(
             f"--dataset {name} needs to know where the images are: specify {where} with --data-dir."
         )
-    if name in BROUGHT:  # each of which needs its own machinery alone
-        path = Path(str(data_dir))
+    note, decoding = note or (lambda line: None), decoding or (lambda done, total: None)
+    if name == "shapes":
+        check_kept(name, only, CLASSES)
+        dataset = make_shapes(seed=seed)
+    elif name in DOWNLOADED:
+        from tinyvit.data import cifar, mnist
+
+        module = mnist if name in mnist.SOURCES else cifar
+        check_kept(name, only, module.SOURCES[name].classes)
+        load = mnist.load_mnist if name in mnist.SOURCES else cifar.load_cifar
+        dataset = load(name, path, data_url, report, note)
+    else:  # each needs machinery of its own, and nothing else does
         if name == "arrays":
             from tinyvit.data.arrays import load_arrays
 
@@ -165,21 +168,11 @@ def load_dataset(
 
             table = Path(labels) if labels else None
             dataset = load_folder(path, side, seed, decoding, note, strict, table, recorded, only, fit)
-        note = note or (lambda line: None)
+        from tinyvit.data.images_given import FEW, darkness
+        from tinyvit.data.parts import without_twins
+
         some = dataset.train.images[:: 1 + len(dataset.train) // 500]
         if name != "arrays" and (why := darkness(np.asarray(some), FEW)):  # arrays so dark are refused
             note(why)
-        from tinyvit.data.twins import without_twins
-
         dataset = without_twins(dataset, note)
-    elif name == "shapes":
-        check_kept(name, only, CLASSES)
-        dataset = make_shapes(seed=seed)
-    else:
-        from tinyvit.data import cifar, mnist
-
-        module = mnist if name in mnist.SOURCES else cifar
-        check_kept(name, only, module.SOURCES[name].classes)
-        load = mnist.load_mnist if name in mnist.SOURCES else cifar.load_cifar
-        dataset = load(name, Path("data" if data_dir is None else data_dir), data_url, report, note)
     return keep_classes(dataset, class_names(only, dataset.classes)) if only else dataset

@@ -13,9 +13,9 @@ import numpy as np
 from PIL import Image
 
 from tinyvit.data.dataset import Dataset, Note
+from tinyvit.data.images_given import FEW, as_bytes, darkness
 from tinyvit.data.parts import Given, dataset_of, is_missing, listed, part_called, splits
 from tinyvit.data.photos import read_photo
-from tinyvit.data.pixel_scale import FEW, as_bytes, darkness
 from tinyvit.errors import UserError
 from tinyvit.files.npz import read_npz
 
@@ -24,7 +24,7 @@ _REMEDY = f"Save the arrays again with numpy.savez, as {NAMES}."
 _KINDS = {"x": ("x", "image", "images"), "y": ("y", "label", "labels")}
 
 
-def load_arrays(path: Path, image_size: int | None, seed: int, note: Note | None = None) -> Dataset:
+def load_arrays(path: Path, image_size: int | None, seed: int, note: Note) -> Dataset:
     """The data set in an .npz file: images (n, H, H, 3), or (n, image_size, image_size, 3) if that is given.
 
     Nothing is ever unpickled. Raises UserError if the file has no such arrays, or they do not fit together.
@@ -44,7 +44,7 @@ def load_arrays(path: Path, image_size: int | None, seed: int, note: Note | None
             )
         given[part] = _sized(path, images, image_size), labels, ()
     used = {"classes", *(name for pair in found.values() for name in pair.values())}
-    if note and (others := sorted(arrays.keys() - used)):
+    if others := sorted(arrays.keys() - used):
         note(f"left out the arrays {listed(map(repr, others))}: they are neither images nor labels")
     classes = [*map(str, _text(path, "classes", np.ravel(arrays.get("classes", []))))]
     digest = hashlib.sha256()

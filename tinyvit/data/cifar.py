@@ -9,7 +9,6 @@ dictionaries.
 """
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from tinyvit.files.download import REDOWNLOAD, Report, download
 from tinyvit.files.reading import open_regular
 
 PIXELS = 3 * 32 * 32
-Reader = Callable[["Source", Path], tuple[np.ndarray, np.ndarray]]  # returns a file's pixels and labels
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,7 @@ def load_cifar(
     data_dir: Path,
     url: str | None = None,
     report: Report | None = None,
-    note: Note | None = None,
+    note: Note = lambda line: None,
 ) -> Dataset:
     """'cifar10' or 'cifar100' (its fine labels): 50,000 training and 10,000 test images (n, 32, 32, 3).
 
@@ -162,10 +160,8 @@ def load_cifar(
             download(url or source.urls, archive, layout.size, layout.checksum, report)
         unpack(archive, layout.members, data_dir)
         folder = data_dir / layout.folder
-    read = _read_binary if layout is source.binary else _read_python
-    train, test = (_read_set(source, read, folder, files) for files in (layout.train, layout.test))
-    if note:
-        _compare_with_official(folder, layout.train + layout.test, note)
+    train, test = (_read_set(source, layout, folder, files) for files in (layout.train, layout.test))
+    _compare_with_official(folder, layout.train + layout.test, note)
     return Dataset(name, source.classes, train, test)
 
 
@@ -189,31 +185,36 @@ def _find(source: Source, data_dir: Path, url: str | None = None) -> tuple[Path 
     return None, next((layout for layout in layouts if (data_dir / layout.archive).exists()), wanted)
 
 
-def _read_set(source: Source, read: Reader, folder: Path, files: tuple[str, ...]) -> ImageSet:
+def _read_set(source: Source, layout: Layout, folder: Path, files: tuple[str, ...]) -> ImageSet:
     """All files of the training or test set, concatenated."""
-    batches = [read(source, folder / file) for file in files]
-    planes = np.concatenate([pixels for pixels, _ in batches]).reshape(-1, 3, 32, 32)
-    labels = np.concatenate([labels for _, labels in batches])
-    return ImageSet(np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), labels)
+    read = _read_binary if layout is source.binary else _read_python
+    batches, last = [], len(source.classes) - 1
+    for path in (folder / file for file in files):
+        pixels, labels = read(source, path)
+        if (wrong := labels[(labels < 0) | (labels > last)]).size:
+            raise UserError(
+                f"{path} has the label {wrong[0]}, expected 0 to {last}: the file is damaged. {REDOWNLOAD}"
+            )
+        batches.append((pixels, labels))
+    planes, labels = map(np.concatenate, zip(*batches, strict=True))
+    images = planes.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+    return ImageSet(np.ascontiguousarray(images), labels)
 
 
 def _compare_with_official(folder: Path, files: tuple[str, ...], note: Note) -> None:
     """Say so if files differ from the official ones, where the checksums of these are known."""
-    odd = [file for file in files if file in OFFICIAL and _md5(folder / file) != OFFICIAL[file]]
+    odd = []
+    for file in files:
+        with open_regular(folder / file) as opened:
+            checksum = hashlib.md5(opened.read(), usedforsecurity=False).hexdigest()
+        if checksum != OFFICIAL.get(file, checksum):
+            odd.append(file)
     if odd:
         which = odd[0] if len(odd) == 1 else f"{len(odd)} of {len(files)} files"
         note(
             f"{folder}: {which} not as published (by MD5), which is fine for a conversion or a copy in "
             "another format; otherwise, download the data again"
         )
-
-
-def _md5(path: Path) -> str:
-    digest = hashlib.md5(usedforsecurity=False)
-    with open_regular(path) as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _read_binary(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -225,8 +226,7 @@ def _read_binary(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
         raise UserError(f"{path} has {found:,} bytes, expected {expected:,}: {wrong}. {REDOWNLOAD}")
     with open_regular(path) as file:
         records = np.fromfile(file, dtype=np.uint8).reshape(-1, record)
-    labels = records[:, source.label_bytes - 1].astype(np.int64)
-    return records[:, source.label_bytes :], _checked_labels(source, path, labels)
+    return records[:, source.label_bytes :], records[:, source.label_bytes - 1].astype(np.int64)
 
 
 def _read_python(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -246,17 +246,7 @@ def _read_python(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
             f"{path} has a label that is not a small whole number, expected 0 to {len(source.classes) - 1}: "
             f"the file is damaged. {REDOWNLOAD}"
         )
-    return pixels, _checked_labels(source, path, np.array(labels, dtype=np.int64))
-
-
-def _checked_labels(source: Source, path: Path, labels: np.ndarray) -> np.ndarray:
-    last = len(source.classes) - 1
-    if labels.min() < 0 or labels.max() > last:
-        wrong = labels[(labels < 0) | (labels > last)][0]
-        raise UserError(
-            f"{path} has the label {wrong}, expected 0 to {last}: the file is damaged. {REDOWNLOAD}"
-        )
-    return labels
+    return pixels, np.array(labels, dtype=np.int64)
 
 
 # The MD5 checksums of the files in the archives. Sources: those of the Python layout are in

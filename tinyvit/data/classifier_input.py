@@ -5,19 +5,22 @@ from __future__ import annotations
 import unicodedata
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
-from math import inf, isqrt, prod
+from math import inf, isfinite, isqrt, prod
 from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
 
 from tinyvit.data.decoding import Source, decode
-from tinyvit.data.images_given import photos_in, source_of
+from tinyvit.data.images_given import DARK, FEW, as_bytes, darkness, photos_in, source_of
 from tinyvit.data.plan import balancing
 from tinyvit.errors import UserError
 
 _LEAST_COLOUR = 144  # numbers in the smallest colour picture that rows may hold, 6 x 8
+_MANY = 10  # images, which do not lie outside all training images by chance
+_SLIVER = 1 / 8  # of the range of the training images
 
 
 def laid_out(rows: np.ndarray, image_shape: Any = None, channels: str = "last") -> np.ndarray:
@@ -155,19 +158,17 @@ def checked_labels(y: Any) -> np.ndarray:
     if y.dtype.kind in "UO" and all(isinstance(label, str) for label in y.tolist()):
         texts = [unicodedata.normalize("NFC", label) for label in y.tolist()]  # a Mac's é is e and an accent
         y = np.array(texts, object if y.dtype.kind == "O" else None)
-    measures = y if y.dtype.kind == "f" else _fractional(y)
+    measures = y
+    if y.dtype.kind != "f":  # of objects that are all real numbers, those whose type has fractions
+        labels = y.tolist() if y.dtype.kind == "O" else []
+        are_real = all(isinstance(label, Real) for label in labels)
+        fractional = [label for label in labels if are_real and not isinstance(label, Integral)]
+        measures = np.array(fractional, np.float64)
     if not np.isfinite(y if y.dtype.kind in "mM" else measures).all():
         raise ValueError("Input y contains NaN, NaT or infinity: expected labels.")
     if (measures != np.floor(measures)).any():
         raise ValueError("Unknown label type: continuous. Expected labels of classes, not measurements.")
     return y
-
-
-def _fractional(y: np.ndarray) -> np.ndarray:
-    """The labels whose type is not one of whole numbers, in an array of objects that are all real numbers."""
-    labels = y.tolist() if y.dtype.kind == "O" else []
-    numbers = all(isinstance(label, Real) for label in labels)
-    return np.array([label for label in labels if numbers and not isinstance(label, Integral)], np.float64)
 
 
 def check_same_kind(labels: np.ndarray, classes: np.ndarray) -> None:
@@ -248,3 +249,108 @@ def of_scikit_learn(name: str, otherwise: type[Exception]) -> Any:
         return getattr(import_module("sklearn.exceptions"), name)
     except ImportError:
         return otherwise
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """The shape of a training image, and the range of values that becomes 0 to 255; None for bytes.
+
+    lowest is (a, b): no image has its lowest value above b, and few have it above a. highest is (a, b): no
+    image has its highest value below b, and few have it below a.
+    """
+
+    shape: tuple[int, ...]
+    range: tuple[float, float] | None
+    lowest: tuple[float, float]
+    highest: tuple[float, float]
+
+    @classmethod
+    def of(cls, X: np.ndarray, least: int = DARK) -> Pixels:
+        """The shape and range of these images. Bytes of which few reach least are not taken for 0 to 255.
+
+        Raises ValueError if all values are the same, or too far apart. Warns of outliers, which are clipped.
+        """
+        low, high = float(X.min()), float(X.max())
+        if not isfinite(high - low):
+            raise ValueError(
+                f"X holds numbers from {low:g} to {high:g}, which are too far apart to be scaled to 0..255: "
+                "scale X."
+            )
+        if low == high:
+            raise ValueError(f"X holds nothing but {low:g}: expected images that are not all blank.")
+        lows, highs = _extremes(X)
+        white = 1 if high <= 1 and X.dtype != np.uint8 else 255
+        is_usual = low >= 0 and high <= white and np.quantile(highs, 1 - FEW) >= white * least / 256
+        if not is_usual:
+            low, high = _without_outliers(X, low, high)
+        return cls(
+            X.shape[1:],
+            None if is_usual and X.dtype == np.uint8 else (low, high),
+            (float(np.quantile(lows, 1 - FEW)), float(lows.max())),
+            (float(np.quantile(highs, FEW)), float(highs.min())),
+        )
+
+    def images(self, X: np.ndarray) -> np.ndarray:
+        """uint8 images (n, H, W, 3) of checked ones, (n, H, W) or (n, H, W, 3)."""
+        if self.range is None:
+            X = as_bytes(X, "the pixels of X")
+        else:
+            low, high = self.range
+            X = ((X.astype(np.float64).clip(low, high) - low) * (255 / (high - low))).round().astype(np.uint8)
+        return np.ascontiguousarray(np.repeat(X[..., None], 3, axis=3) if X.ndim == 3 else X)
+
+    def check_scale(self, X: np.ndarray) -> None:
+        """Raise ValueError for images on another scale than the training images, or warn if they may be."""
+        if self.range is None:
+            images = as_bytes(X, "the pixels of X")
+            if (why := darkness(images)) and images.max() < self.highest[1]:
+                warnings.warn(f"{why}.", stacklevel=4)
+            return
+        (low, high), (lows, highs) = self.range, _extremes(X)
+        width, are_many = high - low, len(lows) >= _MANY
+        darkest = np.quantile(lows, FEW, method="lower")  # without the outliers of few images
+        lightest = np.quantile(highs, 1 - FEW, method="higher")
+        is_sliver = lightest - darkest < _SLIVER * width
+        margin = width / (100 if is_sliver else 16)
+        is_rare, is_new = (
+            darkest > lowest + margin or lightest < highest - margin
+            for lowest, highest in zip(self.lowest, self.highest, strict=True)
+        )
+        is_outside = ((low - width / 4 > X) | (high + width / 4 < X)).mean() > FEW
+        is_blank = (lows == highs).all()
+        message = (
+            f"X holds values from {X.min():g} to {X.max():g}, but this classifier was fitted on values from "
+            f"{low:g} to {high:g}: scale X as the training images were."
+        )
+        if is_outside or (is_new and (is_sliver or are_many) and not is_blank):
+            raise ValueError(message)
+        if (is_new or (is_rare and are_many)) and not is_blank:
+            warnings.warn(message, stacklevel=4)
+
+
+def _extremes(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and highest value of each image, but not of blank ones, unless all are blank."""
+    rows = X.reshape(len(X), -1)
+    lows, highs = rows.min(axis=1).astype(np.float64), rows.max(axis=1).astype(np.float64)
+    varied = (lows < highs) | (lows == highs).all()
+    return lows[varied], highs[varied]
+
+
+def _without_outliers(X: np.ndarray, low: float, high: float) -> tuple[float, float]:
+    """The range of nearly all values, with a warning, where few others take up most of the range."""
+    some = X[:: 1 + X.size // 10_000_000]
+    common = np.median(some)  # perhaps a background, beside which all else is rare
+    others = np.append(some[some != common], common)
+    first, last = np.quantile(others, (FEW, 1 - FEW))
+    first, last = min(first, common), max(last, common)
+    width = last - first
+    if not width or (first - width <= low and high <= last + width):
+        return low, high
+    inner = max(low, first - width / 2), min(high, last + width / 2)
+    warnings.warn(
+        f"X holds values from {low:g} to {high:g}, but nearly all are from {first:g} to {last:g}: the others "
+        f"are clipped to {inner[0]:g} to {inner[1]:g}. To choose another range, clip X with numpy.clip, or "
+        "scale it to uint8 pixels from 0 to 255.",
+        stacklevel=5,
+    )
+    return inner

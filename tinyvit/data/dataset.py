@@ -4,14 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from tinyvit.data.rows import Rows
 from tinyvit.errors import UserError, class_name, nearest
 
 Counter = Callable[[int, int], None]  # is called with how much is done, and how much there is in all
 Note = Callable[[str], None]  # a line to show to the user
+
+
+class Rows:
+    """Some images, in any order, of an array that is mapped from the disk or decoded when it is read.
+
+    So a data set can be larger than the memory. Rows are indexed as an array (n, H, W, 3) is along its first
+    axis: a single image is an array; several are Rows again, and nothing is read before np.asarray(rows).
+    """
+
+    def __init__(self, images: Any, rows: Sequence[int] | np.ndarray):
+        self._images, self._rows = images, np.asarray(rows, np.int64)
+        self.shape, self.dtype, self.ndim = (len(self._rows), *images.shape[1:]), images.dtype, images.ndim
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, key: Any) -> Any:
+        rows = self._rows[key]
+        return Rows(self._images, rows) if np.ndim(rows) else np.array(self._images[rows])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(np.array(self._images[self._rows]), dtype)
 
 
 @dataclass(frozen=True, eq=False)

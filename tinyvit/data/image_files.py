@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -59,22 +58,22 @@ def images_below(folder: Path) -> tuple[list[Path], int]:
     Hidden files and other junk are neither returned nor counted; links to folders are followed. Raises
     OSError if a folder cannot be read.
     """
-    found = files_below(folder, _raise)
+    found = files_below(folder, strict=True)
     return found.images, len(found.others) + len(found.unusable)
 
 
-def files_below(folder: Path, onerror: Callable[[OSError], None] | None = None) -> Files:
+def files_below(folder: Path, strict: bool = False) -> Files:
     """All files in a folder and below it. Links to folders are followed, unless they lead back.
 
-    A folder that cannot be read is skipped; onerror receives the error.
+    A folder that cannot be read is skipped or, if strict, raises its OSError.
     """
     found = Files()
     trails = {str(folder): [os.path.realpath(folder)]}  # of each folder to come: the folders on the way to it
 
     def skip(error: OSError) -> None:
+        if strict:
+            raise error
         found.unusable[Path(error.filename)] = f"a folder that cannot be read ({error.strerror})"
-        if onerror:
-            onerror(error)
 
     for here, folders, names in os.walk(folder, onerror=skip, followlinks=True):
         trail = trails.pop(here)
@@ -99,10 +98,6 @@ def files_below(folder: Path, onerror: Callable[[OSError], None] | None = None) 
     for kind in (found.images, found.others, found.junk):
         kind.sort()
     return found
-
-
-def _raise(error: OSError) -> None:
-    raise error
 
 
 def _begins_as_image(path: Path) -> bool:

@@ -1,4 +1,7 @@
-"""The images that a program gives: paths, bytes, open files, images of Pillow, and arrays of pixels."""
+"""The images that a program gives: paths, bytes, open files, images of Pillow, and arrays of pixels.
+
+The pixels of arrays are bytes, 0 for black and 255 for white, or fractions from 0 to 1.
+"""
 
 import io
 import os
@@ -11,8 +14,15 @@ import numpy as np
 from PIL import Image
 
 from tinyvit.data.decoding import Source
-from tinyvit.data.pixel_scale import FEW, Scaled, as_bytes, darkness
 from tinyvit.errors import UserError
+
+DARK = 128  # the byte that few or no dark images reach
+FEW = 0.05  # of the images, or of the values
+_ROUNDING = 1e-3  # beyond 0 and 1, as resizing leaves it; less than half a byte
+
+
+class Scaled(np.ndarray):
+    """uint8 pixels that are known to be on the scale 0 to 255, however dark they are."""
 
 
 def is_photo(given: Any) -> bool:
@@ -104,3 +114,38 @@ def _channels_last(pixels: np.ndarray, listed: bool) -> np.ndarray:
             "or x[..., :3] may help."
         )
     return pixels
+
+
+def as_bytes(images: np.ndarray, name: str = "the images") -> np.ndarray:
+    """Pixels as uint8: whole numbers from 0 to 255 as they are, fractions from 0 to 1 scaled.
+
+    Raises UserError for any other values, calling the images by that name.
+    """
+    if images.dtype == np.uint8:
+        return images
+    if images.dtype.kind in "fiu":
+        low, high = images.min(), images.max()
+        if images.dtype.kind == "f" and -_ROUNDING <= low <= high <= 1 + _ROUNDING and not 0 < high < 1 / 255:
+            return (images * images.dtype.type(255)).round().astype(np.uint8)
+        if 0 <= low <= high <= 255 and (images == images.round()).all():
+            return images.astype(np.uint8)
+    values = f" from {images.min():g} to {images.max():g}" if images.dtype.kind in "fiu" else ""
+    raise UserError(
+        f"{name} are {images.dtype}{values}, expected uint8 pixels from 0 to 255, or fractions from 0 to 1: "
+        "scale them so that 0 is black and 255 is white, as (x + 1) * 127.5 does with -1 to 1, and convert "
+        "them with x.round().astype('uint8')."
+    )
+
+
+def darkness(images: np.ndarray, few: float = 0) -> str:
+    """Why uint8 images (n, H, W, 3) may be on a smaller scale than 0 to 255: all, or all but few, are dark.
+
+    Empty if they are not, or are black.
+    """
+    highest = np.quantile(images.reshape(len(images), -1).max(axis=1), 1 - few, method="higher")
+    if not 0 < highest < DARK:
+        return ""
+    return (
+        f"the images are dark: hardly a pixel is above {highest}, and white is 255. If {highest} is white "
+        f"in them, scale them by 255 / {highest}"
+    )

@@ -88,7 +88,7 @@ def load_mnist(
     data_dir: Path,
     url: str | None = None,
     report: Report | None = None,
-    note: Note | None = None,
+    note: Note = lambda line: None,
 ) -> Dataset:
     """'mnist' or 'fashion-mnist': 60,000 training and 10,000 test images (n, 28, 28, 3).
 
@@ -106,7 +106,7 @@ def load_mnist(
     pixels = hashlib.md5(contents[0], usedforsecurity=False).hexdigest()
     if found := [each for each in SOURCES if each != name and SOURCES[each].pixels == pixels]:
         raise UserError(f"{paths[0].parent} contains the files of {found[0]}: give --dataset {found[0]}.")
-    if note and pixels != source.pixels:
+    if pixels != source.pixels:
         note(f"{paths[0].parent}: not {name} as published (by MD5), which is fine for other data in its form")
     arrays = [_parsed(path, content) for path, content in zip(paths, contents, strict=True)]
     train, test = (_image_set(source, paths[i : i + 2], *arrays[i : i + 2]) for i in (0, 2))
@@ -122,35 +122,30 @@ def _find(name: str, data_dir: Path) -> list[Path] | None:
     """The four files, all in one folder, by any of their usual names."""
     folder = SOURCES[name].folder
     for place in (name, f"{folder}/raw", folder, "raw", ""):
-        found = [
-            next((path for path in _spellings(data_dir / place / file) if path.is_file()), None)
-            for file in _FILES
-        ]
-        if all(found):
-            return [path for path in found if path]
+        found = []
+        for file in _FILES:
+            names = (name + ending for name in (file, file.replace("-idx", ".idx")) for ending in ("", ".gz"))
+            found += [path for name in names if (path := data_dir / place / name).is_file()][:1]
+        if len(found) == len(_FILES):
+            return found
     return None
-
-
-def _spellings(path: Path) -> list[Path]:
-    names = path.name, path.name.replace("-idx", ".idx")
-    return [path.with_name(name + ending) for name in names for ending in ("", ".gz")]
 
 
 def _download(name: str, folder: Path, url: str | None, report: Report | None) -> list[Path]:
     """The four compressed files, each of them downloaded unless it is there."""
     paths, before = [folder / f"{file}.gz" for file in _FILES], 0
     whole = sum(size for size, _ in SOURCES[name].packed)
+
+    def report_in_all(before: int, done: int, _: int | None) -> None:
+        if report:
+            report(before + done, whole)
+
     for path, (size, checksum) in zip(paths, SOURCES[name].packed, strict=True):
         urls = [f"{place.rstrip('/')}/{path.name}" for place in ([url] if url else SOURCES[name].urls)]
-        in_all = report and partial(_report_in_all, report, before, whole)
         if not path.exists():
-            download(urls, path, size, f"md5:{checksum}", in_all)
+            download(urls, path, size, f"md5:{checksum}", partial(report_in_all, before))
         before += size
     return paths
-
-
-def _report_in_all(report: Report, before: int, whole: int, done: int, total: int | None) -> None:
-    report(before + done, whole)
 
 
 def _content(path: Path) -> bytes:

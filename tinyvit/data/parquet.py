@@ -50,11 +50,11 @@ def load_parquet(
     path: Path,
     image_size: int,
     seed: int,
-    decoding: Counter | None = None,
-    note: Note | None = None,
-    strict: bool = False,
-    only: str | None = None,
-    fit: str | None = None,
+    decoding: Counter,
+    note: Note,
+    strict: bool,
+    only: str | None,
+    fit: str | None,
 ) -> Dataset:
     """The data set in the parquet files in path or below: images (n, image_size, image_size, 3).
 
@@ -66,7 +66,6 @@ def load_parquet(
         pq = import_module("pyarrow.parquet")
     except ImportError:
         raise UserError("--dataset parquet needs pyarrow: python -m pip install pyarrow.") from None
-    note = note or (lambda line: None)
     root, parts = _files_of_parts(path, note, strict)
     given: dict[str, Given] = {}
     errors: dict[str, list[str]] = defaultdict(list)  # the images, by what is wrong with them
@@ -89,8 +88,7 @@ def load_parquet(
             views, found, names = [], [], []
             for name, label, photo in chain(*(shard.rows(image_size, fit) for shard in each)):
                 done += 1
-                if decoding:
-                    decoding(done, whole)
+                decoding(done, whole)
                 if isinstance(photo, Photo):
                     views.append(photo.view)
                     lost.append((photo.lost, Path(name)))
@@ -243,28 +241,30 @@ class _Shard:
         """A name, the label and the image of each row, or why it has none."""
         first = 0
         for batch in self._opened.iter_batches(_ROWS, columns=[self._image]):
-            cells = batch.column(0).to_pylist()
-            labels = self.labels[first : first + len(cells)]
-            contents = [cell.get("bytes") if isinstance(cell, dict) else cell for cell in cells]
-            sources = [
-                io.BytesIO(content)
-                for content, label in zip(contents, labels, strict=True)
-                if content and label is not None
+            cells = [
+                cell if isinstance(cell, dict) else {"bytes": cell} for cell in batch.column(0).to_pylist()
             ]
+            labels = self.labels[first : first + len(cells)]
+            lacks = [_lacking(cell, label) for cell, label in zip(cells, labels, strict=True)]
+            sources = [io.BytesIO(cell["bytes"]) for cell, why in zip(cells, lacks, strict=True) if not why]
             with closing(read_photos(sources, image_size, fit, with_whole=False)) as photos:
-                for i, (cell, content, label) in enumerate(zip(cells, contents, labels, strict=True)):
-                    name = f"{self.name} row {first + i}"
-                    if label is None:
-                        yield name, label, _UNLABELLED
-                    elif content:
-                        photo = next(photos)
-                        reason = str(photo).removeprefix("the image ").partition(";")[0]
-                        yield name, label, photo if isinstance(photo, Photo) else f"it {reason}"
-                    elif isinstance(cell, dict) and cell.get("path"):
-                        yield name, label, "it is the path of an image, expected its bytes: embed the images"
-                    else:
-                        yield name, label, "it has no image"
+                for i, (label, why) in enumerate(zip(labels, lacks, strict=True), first):
+                    photo = why or next(photos)
+                    if isinstance(photo, UserError):
+                        photo = f"it {str(photo).removeprefix('the image ').partition(';')[0]}"
+                    yield f"{self.name} row {i}", label, photo
             first += len(cells)
+
+
+def _lacking(cell: dict[str, Any], label: Any) -> str:
+    """Why a row has no image to use; empty if it has one."""
+    if label is None:
+        return _UNLABELLED
+    if cell.get("bytes"):
+        return ""
+    if cell.get("path"):
+        return "it is the path of an image, expected its bytes: embed the images"
+    return "it has no image"
 
 
 def _check_images(name: str, column: str, kind: Any) -> None:

@@ -1,10 +1,15 @@
-"""The parts of a data set that the user brings: to train on, for validation, to test on."""
+"""The parts of a data set that the user brings: to train on, for validation, to test on.
 
+The same image in two parts makes a model look better than it is: see without_twins.
+"""
+
+import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -144,7 +149,12 @@ def numbered(
     """
     if "train" not in given:
         raise UserError(f"{path} has no images to train on: expected a part called train.")
-    labels = {part: _composed(these).tolist() for part, these in given.items()}
+    labels = {}
+    for part, these in given.items():
+        if these.dtype.kind == "U":
+            texts, where = np.unique(these, return_inverse=True)
+            these = np.array([class_name(text) for text in texts.tolist()])[where]
+        labels[part] = these.tolist()
     named = tuple(map(class_name, classes))
     are_places = len(named) and given["train"].dtype.kind in "iu"
     keys = range(len(named)) if are_places else named or sorted(set(labels["train"]))
@@ -164,14 +174,6 @@ def numbered(
     return names, {
         part: np.array([place[each] for each in these], np.int64) for part, these in labels.items()
     }
-
-
-def _composed(labels: np.ndarray) -> np.ndarray:
-    """The labels; if they are text, as class_name writes it."""
-    if labels.dtype.kind != "U":
-        return labels
-    texts, where = np.unique(labels, return_inverse=True)
-    return np.array([class_name(text) for text in texts.tolist()])[where]
 
 
 def dataset_of(
@@ -203,3 +205,46 @@ def dataset_of(
     validation = parts.get("validation")
     drawn = ("test",) if is_drawn else ()
     return Dataset(path.resolve().name, names, parts["train"], parts["test"], validation, files, drawn=drawn)
+
+
+_AT_A_TIME = 500  # images in memory
+
+
+def without_twins(dataset: Dataset, note: Note, is_again: bool = False) -> Dataset:
+    """The same data; the parts that tinyvit has drawn lose the images that an earlier part has too.
+
+    Images are the same if all of their pixels are. A part that would lose all of its images keeps them. note
+    receives a line for each kind of twins; if is_again, only for those that are left out now.
+    """
+    parts: dict[str, Any] = {part: getattr(dataset, part) for part in PURPOSES if getattr(dataset, part)}
+    first: dict[bytes, tuple[str, int, str]] = {}  # part, label and name of the first image with these pixels
+    torn, left_out = [], dict(dataset.left_out)
+    for part, images in parts.items():
+        twins: dict[int, tuple[str, str]] = {}  # by their places here: the part of the other, and the names
+        for i, digest in enumerate(_digests(images)):
+            name = images.names[i] if images.names else f"image {i} {PURPOSES[part]}"
+            earlier, label, its_name = first.setdefault(digest, (part, images.labels[i], name))
+            if label != images.labels[i]:
+                torn.append(f"{its_name} = {name}")
+            if earlier != part:
+                twins[i] = earlier, f"{name} = {its_name}"
+        is_cut = part in dataset.drawn and 0 < len(twins) < len(images)
+        for earlier in dict.fromkeys(earlier for earlier, _ in twins.values()):
+            pairs = [pair for its_part, pair in twins.values() if its_part == earlier]
+            if is_cut or not is_again:
+                what = f"images {PURPOSES[part]} that are also there {PURPOSES[earlier]}"
+                note(f"{what}: {len(pairs):,}{', left out' * is_cut} ({listed(pairs)})")
+        if is_cut:
+            parts[part] = images.take(np.setdiff1d(np.arange(len(images)), [*twins]))
+            if images.names:
+                left_out |= {images.names[i]: f"the same image: {pair}" for i, (_, pair) in twins.items()}
+    if torn and not is_again:
+        note(f"images that are in two classes: {len(torn):,} ({listed(torn)})")
+    return replace(dataset, **parts, left_out=left_out)
+
+
+def _digests(images: ImageSet) -> Iterator[bytes]:
+    """A digest of the pixels of each image, a few of which are read at a time."""
+    for start in range(0, len(images), _AT_A_TIME):
+        for pixels in np.asarray(images.images[start : start + _AT_A_TIME]):
+            yield hashlib.blake2b(pixels, digest_size=16).digest()

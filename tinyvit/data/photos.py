@@ -3,7 +3,7 @@
 import math
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -75,8 +75,19 @@ def read_photos(
 
     Several files are decoded at a time, on threads, but only a few are kept in memory.
     """
-    with without_pillow_warnings():
-        yield from _on_threads(partial(_read_or_error, fit_for(size, fit), with_whole), sources)
+    threads, fit = min(_MOST_THREADS, os.cpu_count() or 1), fit_for(size, fit)
+    waiting: deque[Future[Photo | UserError]] = deque()
+    with without_pillow_warnings(), Pool(threads) as pool:
+        try:
+            for source in sources:
+                waiting.append(pool.submit(_read_or_error, fit, with_whole, source))
+                if len(waiting) > 2 * threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:  # no longer needed
+                future.cancel()
 
 
 def what_was_cropped(lost: Sequence[tuple[float, Path]]) -> Iterator[str]:
@@ -99,7 +110,9 @@ def _read(fit: PhotoFit, with_whole: bool, source: Source) -> Photo:
     image, frame = decode(source, partial(_most_reduced, fit) if fit.library == "tinyvit" else None)
     box, view = seen_box(fit, frame), np.array(fitted(fit, image, frame))
     lost = max(0.0, 1 - area(intersection(box, frame)) / area(frame))
-    size = _whole_size(frame)
+    width, height = sides(frame)
+    shrink = min(1.0, LONGEST / max(width, height))
+    size = max(1, round(shrink * width)), max(1, round(shrink * height))
     whole = np.array(image.resize(size, Image.Resampling.BICUBIC, frame)) if with_whole else None
     return Photo(Path(name_of(source)), view, whole, moved(box, frame, (0, 0, *size)), lost)
 
@@ -116,29 +129,3 @@ def _most_reduced(fit: PhotoFit, width: int, height: int) -> float:
     resized = resized_size(fit, (0, 0, width, height))
     for_view = min(width / resized[0], height / resized[1]) / _OVERSAMPLING
     return max(1.0, min(for_view, max(width, height) / LONGEST))
-
-
-def _whole_size(frame: Box) -> tuple[int, int]:
-    """Width and height of the whole photo: those of the frame, shrunk until neither is above LONGEST."""
-    width, height = sides(frame)
-    shrink = min(1.0, LONGEST / max(width, height))
-    return max(1, round(shrink * width)), max(1, round(shrink * height))
-
-
-def _on_threads(
-    read: Callable[[Source], Photo | UserError], sources: Iterable[Source]
-) -> Generator[Photo | UserError]:
-    """read(source) for each source, in order; a few are read ahead."""
-    threads = min(_MOST_THREADS, os.cpu_count() or 1)
-    waiting: deque[Future[Photo | UserError]] = deque()
-    with Pool(threads) as pool:
-        try:
-            for source in sources:
-                waiting.append(pool.submit(read, source))
-                if len(waiting) > 2 * threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:  # no longer needed
-                future.cancel()

@@ -13,13 +13,17 @@ from typing import Any
 import numpy as np
 
 from tinyvit.backend import Array, array_module
-from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise
+from tinyvit.data.augment import (
+    Crops,
+    crop_and_flip,
+    crop_and_resize,
+    draw_augmentation,
+    draw_crops,
+    normalise,
+)
 from tinyvit.data.augmentation import Policy, apply_operations, draw_jitter, unchanged
-from tinyvit.data.crops import Crops, crop_and_resize, draw_crops
-from tinyvit.data.dataset import class_counts
-from tinyvit.data.erasing import Erasing, draw_erasing, erase
-from tinyvit.data.mixing import Mixing, draw_mixing, mix_images, mix_labels
-from tinyvit.data.rows import Rows
+from tinyvit.data.dataset import Rows, class_counts
+from tinyvit.data.mixing import Erasing, Mixing, draw_erasing, draw_mixing, erase, mix_images, mix_labels
 from tinyvit.ops import Noise
 from tinyvit.ops.resize import resize_images
 

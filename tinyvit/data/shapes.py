@@ -223,15 +223,5 @@ def _arrow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.minimum(head, _box(x, y + 0.4, 0.24, 0.55))
 
 
-DISTANCES = {
-    "disc": _disc,
-    "ring": _ring,
-    "square": _square,
-    "triangle": _triangle,
-    "cross": _cross,
-    "star": _star,
-    "crescent": _crescent,
-    "heart": _heart,
-    "leaf": _leaf,
-    "arrow": _arrow,
-}
+_SILHOUETTES = (_disc, _ring, _square, _triangle, _cross, _star, _crescent, _heart, _leaf, _arrow)
+DISTANCES = dict(zip(CLASSES, _SILHOUETTES, strict=True))

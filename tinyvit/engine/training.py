@@ -20,7 +20,7 @@ class Training:
     accumulate        number of parts of a batch, which are computed one after another to save memory
     average           a running average of the weights that is updated too, or None
     operations        True if the plans have operations for the images (see data.augmentation)
-    crops             True if the plans have crops (see data.crops)
+    crops             True if the plans have crops (see data.augment)
     ranks             the processes that share the images of each batch
     frozen            number of blocks that do not learn, as the stem does not; None if everything learns
     """

@@ -38,7 +38,7 @@ class Settings:
     commas, if not all are used. validation is how many training images are held out for choosing the best
     epoch or, below 1, which share of each class; 0 is to use the test set for that; fraction is the share of
     the remaining ones to train on. crop_padding is how far, in pixels, a random crop may move. crop_scale is
-    the least share of an image that a random resized crop takes (see data.crops), which takes the place of
+    the least share of an image that a random resized crop takes (see data.augment), which takes the place of
     that; 1 is none. colour_jitter is how far brightness, contrast and colour are changed, 0 to 1. augment is
     the policy that draws what else is done to an image; augment_ops and augment_magnitude are the number of
     operations, 1 to 16, and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.data import Dataset, make_batch, one_of_each, plan_batch
-from tinyvit.data.augmentation.operations import NAMES
+from tinyvit.data.augmentation import NAMES
 from tinyvit.distributed import by_first
 from tinyvit.pictures.rows import SHOWN, VERSIONS, draw_augmentation
 from tinyvit.runs.settings import Settings

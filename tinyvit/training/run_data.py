@@ -16,7 +16,7 @@ from tinyvit.data import (
     load_dataset,
     take_share,
 )
-from tinyvit.data.rows import Rows
+from tinyvit.data.dataset import Rows
 from tinyvit.distributed import by_first, current, in_turn
 from tinyvit.errors import UserError
 from tinyvit.limits import MOST_EPOCHS
@@ -81,7 +81,7 @@ def load_data(
     if settings.validation and not recorded:
         dataset = hold_out(dataset, settings.validation, settings.seed)
         if settings.dataset in BROUGHT:
-            from tinyvit.data.twins import without_twins
+            from tinyvit.data.parts import without_twins
 
             note = progress.note if in_detail else (lambda line: None)
             dataset = without_twins(dataset, note, is_again=True)

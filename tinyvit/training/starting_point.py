@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tinyvit.data import image_side, to_input
-from tinyvit.data.rows import Rows
+from tinyvit.data.dataset import Rows
 from tinyvit.errors import UserError
 from tinyvit.model import Model, Params, ViTConfig, initialise, is_resnet, preset
 from tinyvit.model.mimetic import check_mimetic

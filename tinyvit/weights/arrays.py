@@ -51,10 +51,6 @@ class NamedArrays:
         """How many different texts the first group of a pattern matches in the names; for counting layers."""
         return len({match[1] for name in self._left if (match := re.match(pattern, name))})
 
-    def supply(self, name: str, array: np.ndarray) -> None:
-        """Add an array that the file omits because its value is known."""
-        self._left[name] = array
-
     def rename(self, name: str, better: str) -> None:
         """Give an array another name."""
         self._left[better] = self._left.pop(name)

@@ -73,14 +73,13 @@ def read_description(path: Path) -> dict[str, Any]:
         return {}
     try:
         stated = read_json(path)
-        known = _timm(path, stated) if "architecture" in stated else _hugging_face(path, stated)
+        return _timm(path, stated) if "architecture" in stated else _hugging_face(path, stated)
     except UserError:  # which says what is wrong with the model, and is one of the errors below
         raise
     except UNREADABLE as error:
         raise UserError(
             f"{path} does not describe a model ({error}): correct it, or move it elsewhere to do without it."
         ) from error
-    return known
 
 
 def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
@@ -97,18 +96,20 @@ def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
 
 def has_words(folder: Path) -> bool:
     """Whether a folder's config.json describes a model for images and texts."""
-    try:
-        return read_json(folder / "config.json").get("model_type") in _TOWERS
-    except UNREADABLE:
-        return False
+    return stated_in(folder / "config.json").get("model_type") in tuple(_TOWERS)
 
 
 def is_described_by_timm(path: Path) -> bool:
     """Whether this is a config.json written by timm."""
+    return "architecture" in stated_in(path)
+
+
+def stated_in(path: Path) -> dict[str, Any]:
+    """The contents of a JSON file; empty if it is missing, or is not an object that can be read."""
     try:
-        return "architecture" in read_json(path)
+        return dict(read_json(path))
     except UNREADABLE:
-        return False
+        return {}
 
 
 def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
@@ -149,7 +150,16 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
         meant = described_architecture(name)
     except ValueError as error:
         raise UserError(f"{path} names timm's architecture {name!r}, {error}.") from None
-    _check_arguments(path, arguments)
+    for argument, value in arguments.items():  # others change the computation in an unknown way
+        plain = value is None or (argument, value) in (
+            ("norm_layer", "layernorm"),
+            ("dynamic_img_pad", False),
+        )
+        if not plain and argument not in _VISIBLE | _READ:
+            raise UserError(
+                f"{path} specifies {argument} {value!r}, which tinyvit does not support: choose another "
+                "checkpoint."
+            )
     input_size = (stated.get("pretrained_cfg") or {}).get("input_size")  # (3, H, W)
     size = arguments.get("img_size") or (input_size[1:] if input_size else None)
     pool = arguments.get("global_pool", stated.get("global_pool"))
@@ -173,17 +183,6 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
                 "choose another checkpoint."
             )
     return known
-
-
-def _check_arguments(path: Path, arguments: dict[str, Any]) -> None:
-    """Raise UserError for an argument of timm's that changes the computation in an unknown way."""
-    for name, value in arguments.items():
-        plain = value is None or (name, value) in (("norm_layer", "layernorm"), ("dynamic_img_pad", False))
-        if not plain and name not in _VISIBLE and name not in _READ:
-            raise UserError(
-                f"{path} specifies {name} {value!r}, which tinyvit does not support: choose another "
-                "checkpoint."
-            )
 
 
 def _one_of(choices: dict[str, str], path: Path, what: str, name: str) -> str:

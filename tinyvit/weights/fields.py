@@ -36,7 +36,7 @@ def fields_of(table: NamedArrays, names: Naming, known: dict[str, Any], describe
         "patch_size": P,
         "width": D,
         "mlp_width": mlp_width,
-        "layers": table.count(in_any_block(names, "")),
+        "layers": table.count(re.escape(names.block).replace(r"\{\}", r"(\d+)")),
         "classes": table.shape(f"{names.head}.weight", 2)[0] if has_head else 1,
         "gelu": names.gelu,
         "eps": names.eps,
@@ -161,11 +161,6 @@ def _resnet(table: NamedArrays) -> dict[str, Any]:
     if not all(units) or has_stages != bool(units) or width % TIMM_RESNET["resnet_groups"]:
         raise unknown_resnet(table.source, width, units)
     return TIMM_RESNET | {"resnet": units, "resnet_width": width}
-
-
-def in_any_block(names: Naming, name: str) -> str:
-    """A pattern for an array of that name in any block; its group is the number of the block."""
-    return re.escape(names.block).replace(r"\{\}", r"(\d+)") + re.escape(name)
 
 
 def _usual_heads(width: int, has_token: bool, source: str, described: bool) -> int:

@@ -25,11 +25,6 @@ def fits_official(config: ViTConfig) -> bool:
     return same and not config.later_parts.keys() - fields_known_to("plain")
 
 
-def has_square_images(config: ViTConfig) -> bool:
-    """Whether images are as high as they are wide, which readers of the official layout take for granted."""
-    return config.image_size[0] == config.image_size[1]
-
-
 def fits_hugging_face(config: ViTConfig) -> bool:
     """Whether Hugging Face has such a model. Its folder states GELU and epsilon, so any will do."""
     return not (config.has_resnet or misfits_of_hugging_face(config))
@@ -91,7 +86,7 @@ def write_instead(config: ViTConfig, fit: PhotoFit | None = None) -> str:
     others = [
         (
             "an .npz file in the official layout",
-            fits_official(config) and has_square_images(config) and not fit,
+            fits_official(config) and len({*config.image_size}) == 1 and not fit,
         ),
         ("a .safetensors file", torch_naming(config) is not None and not fit),
         ("a folder for Hugging Face", for_hugging_face),

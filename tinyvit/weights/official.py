@@ -30,8 +30,8 @@ from tinyvit.weights.arrays import (
     take_positions,
     unknown_resnet,
 )
+from tinyvit.weights.equivalent import with_all_biases, with_one_table, with_row_of_token, without_scales
 from tinyvit.weights.fitting import GROUPS, check_others_have_it, fits_official, write_instead
-from tinyvit.weights.plain import with_all_biases, with_one_table, with_row_of_token, without_scales
 
 _PREFIXES = ("opt/target/", "target/", "params/")
 # Spellings found in practice, and the one in the released files.
@@ -73,9 +73,13 @@ def from_official(
     pixels = P * resnet_scale(resnet.get("resnet"))
     has_token, has_head = "cls" in table, "head/kernel" in table
     first = _BLOCK.format(0)
+    # The position embedding is named so in big_vision, which has no row for the class token.
+    is_big_vision = any(
+        re.search(r"(^|/)pos_embedding$", name) for name in arrays if "posembed_input" not in name
+    )
     fields = {
         "image_size": image_size
-        or square_image_size(table, _POSITION, "cls", pixels, _is_big_vision(arrays), _GIVE_SIZE),
+        or square_image_size(table, _POSITION, "cls", pixels, is_big_vision, _GIVE_SIZE),
         "patch_size": P,
         "width": D,
         "mlp_width": table.shape(first + "MlpBlock_3/Dense_0/kernel", 2)[1],
@@ -134,11 +138,6 @@ def _resnet(table: NamedArrays) -> dict[str, Any]:
     if not all(units) or width % GROUPS:
         raise unknown_resnet(table.source, width, units)
     return {"resnet": units, "resnet_width": width, "resnet_groups": GROUPS}
-
-
-def _is_big_vision(arrays: dict[str, np.ndarray]) -> bool:
-    """Whether the position embedding is named as in big_vision, which has no row for the class token."""
-    return any(name.split("/")[-1] == "pos_embedding" and "posembed_input" not in name for name in arrays)
 
 
 def _usual_names(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.ndarray]:

@@ -6,8 +6,6 @@ here, makes the messages of the file.
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -24,24 +22,18 @@ _DTYPES = {"float32": 1, "uint8": 2}  # as onnx.TensorProto numbers them
 FLOAT = _DTYPES["float32"]  # as a Cast node is told
 
 
-@dataclass(frozen=True)
-class Port:
-    """An input or output of the graph. An axis of any length has a name in place of a number."""
-
-    name: str
-    dtype: str
-    shape: tuple[int | str, ...]
-    meaning: str
-
-
 class Graph:
-    """The constants and nodes so far. Nodes are added in the order in which they compute.
+    """The constants and nodes of a model so far. Nodes are added in the order in which they compute.
 
     Raises UserError if the package onnx is not installed.
     """
 
-    def __init__(self) -> None:
-        self._onnx = _library()
+    def __init__(self, config: ViTConfig, params: Params) -> None:
+        self.config, self.params = config, params
+        try:
+            self._onnx: Any = importlib.import_module("onnx")
+        except ImportError:
+            raise UserError("writing an .onnx file needs the package onnx: run pip install onnx.") from None
         self._constants: dict[str, Any] = {}
         self._nodes: list[Any] = []
 
@@ -53,13 +45,12 @@ class Graph:
             raise ValueError(f"{name} is {tuple(self._constants[name].dims)} already, not {array.shape}")
         return name
 
-    def weight_and_bias(
-        self, params: Params, part: str, shape: tuple[int, ...] | None = None
-    ) -> tuple[str, str]:
+    def weight_and_bias(self, part: str, shape: tuple[int, ...] | None = None) -> tuple[str, str]:
         """The parameters of a part as constants; vectors can be given another shape."""
         weight, bias = f"{part}.weight", f"{part}.bias"
         for name in (weight, bias):
-            self.constant(name, params[name] if shape is None else params[name].reshape(shape))
+            array = self.params[name]
+            self.constant(name, array if shape is None else array.reshape(shape))
         return weight, bias
 
     def node(
@@ -78,21 +69,15 @@ class Graph:
         self._nodes.append(self._onnx.helper.make_node(op, names, [output], name=output, **attributes))
         return output
 
-    def file(
-        self, inputs: list[Port], outputs: list[Port], meaning: str, metadata: Mapping[str, str]
-    ) -> bytes:
+    def port(self, name: str, dtype: str, shape: tuple[int | str, ...], meaning: str) -> Any:
+        """An input or output of the graph. An axis of any length has a name in place of a number."""
+        return self._onnx.helper.make_tensor_value_info(name, _DTYPES[dtype], shape, meaning)
+
+    def file(self, inputs: list[Any], outputs: list[Any], meaning: str, metadata: Mapping[str, str]) -> bytes:
         """The contents of the .onnx file."""
-        helper = self._onnx.helper
-        into, out_of = (
-            [
-                helper.make_tensor_value_info(port.name, _DTYPES[port.dtype], port.shape, port.meaning)
-                for port in ports
-            ]
-            for ports in (inputs, outputs)
-        )
-        constants = list(self._constants.values())
+        helper, constants = self._onnx.helper, list(self._constants.values())
         model = helper.make_model(
-            helper.make_graph(self._nodes, "tinyvit", into, out_of, constants),
+            helper.make_graph(self._nodes, "tinyvit", inputs, outputs, constants),
             ir_version=_IR_VERSION,
             opset_imports=[helper.make_opsetid("", OPSET)],
             producer_name="tinyvit",
@@ -107,54 +92,44 @@ class Graph:
         return self.constant(str(value), np.array(value, dtype))
 
 
-def _library() -> ModuleType:
-    """The package onnx."""
-    try:
-        return importlib.import_module("onnx")
-    except ImportError:
-        raise UserError("writing an .onnx file needs the package onnx: run pip install onnx.") from None
-
-
-def resnet(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
+def resnet(g: Graph, x: str) -> str:
     """The feature map of images (B, channels, H, W)."""
-    x = g.node("Relu", convolved(config, params, g, "resnet.root", "", x, stride=2))
+    x = g.node("Relu", convolved(g, "resnet.root", "", x, stride=2))
     x = g.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], auto_pad="SAME_UPPER")
-    for i, j in units_of(config):
-        x = unit(config, params, g, i, j, x)
+    for i, j in units_of(g.config):
+        x = unit(g, i, j, x)
     return x
 
 
-def unit(config: ViTConfig, params: Params, g: Graph, i: int, j: int, x: str) -> str:
+def unit(g: Graph, i: int, j: int, x: str) -> str:
     """Unit j of stage i."""
     p, stride = f"resnet.{i}.{j}", unit_stride(i, j)
-    skip = convolved(config, params, g, p, "_proj", x, stride) if j == 0 else x
-    y = g.node("Relu", convolved(config, params, g, p, "1", x))
-    y = g.node("Relu", convolved(config, params, g, p, "2", y, stride))
-    y = convolved(config, params, g, p, "3", y)
+    skip = convolved(g, p, "_proj", x, stride) if j == 0 else x
+    y = g.node("Relu", convolved(g, p, "1", x))
+    y = g.node("Relu", convolved(g, p, "2", y, stride))
+    y = convolved(g, p, "3", y)
     return g.node("Relu", g.node("Add", skip, y))
 
 
-def convolved(
-    config: ViTConfig, params: Params, g: Graph, part: str, which: str, x: str, stride: int = 1
-) -> str:
+def convolved(g: Graph, part: str, which: str, x: str, stride: int = 1) -> str:
     """A convolution, whose kernel is standardised here once and for all, and its group norm."""
-    eps = EPSILONS[config.resnet_form]
+    eps = EPSILONS[g.config.resnet_form]
     name = f"{part}.conv{which}.weight"
-    standardised, _ = ops.weight_standardisation(params[name], eps.kernel, eps.in_root)
+    standardised, _ = ops.weight_standardisation(g.params[name], eps.kernel, eps.in_root)
     weight = kernel(g, name, standardised)
     y = g.node("Conv", x, weight, strides=[stride, stride], auto_pad="SAME_UPPER")
-    return group_norm(params, g, f"{part}.norm{which}", y, config.resnet_groups, eps.norm)
+    return group_norm(g, f"{part}.norm{which}", y, g.config.resnet_groups, eps.norm)
 
 
-def group_norm(params: Params, g: Graph, part: str, x: str, groups: int, eps: float) -> str:
+def group_norm(g: Graph, part: str, x: str, groups: int, eps: float) -> str:
     """Normalise each group as if it were one channel, then apply gain and bias to each channel."""
-    C = params[f"{part}.weight"].size
+    C = g.params[f"{part}.weight"].size
     ones = g.constant(f"ones.{groups}", np.ones(groups, "float32"))
     zeros = g.constant(f"zeros.{groups}", np.zeros(groups, "float32"))
     n = g.node("Reshape", x, [0, groups, -1])  # (B, G, C/G H W)
     n = g.node("InstanceNormalization", n, ones, zeros, epsilon=eps)
     n = g.node("Reshape", n, g.node("Shape", x))  # (B, C, H, W)
-    weight, bias = g.weight_and_bias(params, part, (C, 1, 1))
+    weight, bias = g.weight_and_bias(part, (C, 1, 1))
     return g.node("Add", g.node("Mul", n, weight), bias)
 
 

@@ -15,7 +15,7 @@ from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.reading import read_json
 from tinyvit.weights.description import UNREADABLE, height_and_width
-from tinyvit.weights.pixels import CLIP_PIXELS, IMAGENET_PIXELS, PixelScale
+from tinyvit.weights.equivalent import CLIP_PIXELS, IMAGENET_PIXELS, PixelScale
 
 # Pillow's filters, indexed by the numbers that Hugging Face uses.
 FILTERS = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")
@@ -24,37 +24,28 @@ TIMM_FITS = {"center": "crop", "squash": "squash", "border": "pad"}
 _SHORTER_SIDE = ("CLIP", "Bit", "ConvNext", "Siglip", "LeViT", "Levit", "MobileNet", "MobileViT")
 # What those processors do where a file says nothing, and which is meant if it does not say that either.
 _PLAIN: dict[str, Any] = {"image_mean": (0.5,) * 3, "image_std": (0.5,) * 3, "size": 224, "resample": 3}
-_CLIP = _PLAIN | {
-    "crop_size": 224,
-    "image_mean": CLIP_PIXELS.mean,
-    "image_std": CLIP_PIXELS.std,
-}
+_CLIP = _PLAIN | {"crop_size": 224, "image_mean": CLIP_PIXELS.mean, "image_std": CLIP_PIXELS.std}
+_SQUASHED = {"size": {"height": 224, "width": 224}, "do_center_crop": False}
+_IMAGENET = {"image_mean": IMAGENET_PIXELS.mean, "image_std": IMAGENET_PIXELS.std}
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "ViT": _PLAIN | {"resample": 2, "do_center_crop": False},
     "DeiT": _PLAIN | {"size": 256, "crop_size": 224},
     "Beit": _PLAIN | {"do_center_crop": False},
     "ConvNext": _PLAIN | {"size": 384, "crop_pct": 0.875},
-    "Siglip": _PLAIN | {"size": {"height": 224, "width": 224}, "do_center_crop": False},
-    "DINOv3ViT": _PLAIN
-    | {
-        "size": {"height": 224, "width": 224},
-        "resample": 2,
-        "do_center_crop": False,
-        "image_mean": IMAGENET_PIXELS.mean,
-        "image_std": IMAGENET_PIXELS.std,
-    },
+    "Siglip": _PLAIN | _SQUASHED,
+    "DINOv3ViT": _PLAIN | _SQUASHED | _IMAGENET | {"resample": 2},
     "Bit": _CLIP,
     "CLIP": _CLIP,
 }
-_MEANT = dict.fromkeys(("vit", "vit_mae", "vit_msn", "ijepa"), "ViT") | {"deit": "DeiT", "dinov2": "Bit"}
-_MEANT |= {
-    "beit": "Beit",
-    "data2vec-vision": "Beit",
-    "dinov2_with_registers": "Bit",
+_MEANT = {
+    **dict.fromkeys(("vit", "vit_mae", "vit_msn", "ijepa"), "ViT"),
+    **dict.fromkeys(("beit", "data2vec-vision"), "Beit"),
+    **dict.fromkeys(("dinov2", "dinov2_with_registers"), "Bit"),
+    **dict.fromkeys(("clip", "clip_vision_model"), "CLIP"),
+    **dict.fromkeys(("siglip", "siglip_vision_model"), "Siglip"),
+    "deit": "DeiT",
     "dinov3_vit": "DINOv3ViT",
 }
-_MEANT |= dict.fromkeys(("clip", "clip_vision_model"), "CLIP")
-_MEANT |= dict.fromkeys(("siglip", "siglip_vision_model"), "Siglip")
 
 
 def read_preprocessing(folder: Path) -> PhotoFit | None:
@@ -132,11 +123,6 @@ def _with_defaults(stated: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {"kind": kind} | _DEFAULTS.get(kind, {}) | stated
 
 
-def _of_whole_processor(stated: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The part for images, in the file that transformers 5 writes for images and texts together."""
-    return _with_defaults(dict(stated.get("image_processor") or {}), folder)
-
-
 def _timms(stated: dict[str, Any], _: Path) -> dict[str, Any]:
     """The pretrained_cfg of timm's, in older files the whole; empty if it is not timm's."""
     if "architecture" not in stated:
@@ -153,7 +139,10 @@ def _timms(stated: dict[str, Any], _: Path) -> dict[str, Any]:
 
 _DESCRIPTIONS = {
     "preprocessor_config.json": _with_defaults,
-    "processor_config.json": _of_whole_processor,
+    # transformers 5, for images and texts together
+    "processor_config.json": lambda stated, folder: _with_defaults(
+        stated.get("image_processor") or {}, folder
+    ),
     "config.json": _timms,
 }
 

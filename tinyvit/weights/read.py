@@ -1,8 +1,12 @@
-"""Reading published weights of every kind from their files."""
+"""Reading published weights of every kind from their files.
+
+What PyTorch has pickled (.pth, .pt and .bin) is read safely: tensors only.
+"""
 
 import os
 import re
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +16,27 @@ from tinyvit.errors import UserError
 from tinyvit.files.npz import names_in_npz, read_npz
 from tinyvit.model import Params, ViTConfig
 from tinyvit.weights.description import is_described_by_timm, read_description
-from tinyvit.weights.naming import DINOV2, TIMM
+from tinyvit.weights.equivalent import OWN_PIXELS, adapt_to_pixel_scale
+from tinyvit.weights.naming import DINOV2, TIMM, naming_of, usual_names, usual_pixels
 from tinyvit.weights.official import from_official, is_official
-from tinyvit.weights.pixels import OWN_PIXELS, adapt_to_pixel_scale
 from tinyvit.weights.preprocessing import read_pixel_scale
 from tinyvit.weights.safetensors import (
+    INDEX,
     names_in_safetensors,
+    read_index,
     read_metadata,
     read_safetensors,
+    read_shards,
 )
-from tinyvit.weights.shards import ENDING as INDEX
-from tinyvit.weights.shards import read_index, read_shards
-from tinyvit.weights.torch_files import TORCH_ENDINGS, read_torch
-from tinyvit.weights.torch_names import from_torch_names, naming_of, pixels_of_names, usual_name
+from tinyvit.weights.torch_names import from_torch_names
 
-_READERS = {".npz": read_npz, ".safetensors": read_safetensors, INDEX: read_shards}
-_READERS |= dict.fromkeys(TORCH_ENDINGS, read_torch)
-_NAMES = {".npz": names_in_npz, ".safetensors": names_in_safetensors, INDEX: read_index}
-_NAMES |= dict.fromkeys(TORCH_ENDINGS, read_torch)
+TORCH_ENDINGS = (".pth", ".pt", ".bin")
+_KNOWN_TO_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
+# Under which keys the parameters are found in files that hold more, such as an optimiser's state.
+_INNER = ("state_dict", "model", "model_state_dict", "teacher", "module")
+_WHOLE = ("model.safetensors", f"model{INDEX}")
+_PART = re.compile(r"-\d+-of-\d+\.safetensors$")
+_PICKLED = (*TORCH_ENDINGS, ".bin.index.json", ".ckpt")
 
 
 def load_weights(
@@ -63,7 +70,9 @@ def load_weights(
     config, params = from_torch_names(arrays, str(path), known, dtype, described=is_described)
     if OWN_PIXELS.items() <= metadata.items():
         return config, params
-    scale = read_pixel_scale(path.parent) or pixels_of_names(arrays, str(path))
+    scale = read_pixel_scale(path.parent)
+    if scale is None:
+        scale = usual_pixels(naming_of(arrays, str(path)), usual_names(arrays).values())
     if scale is not None:
         return adapt_to_pixel_scale(config, params, scale, str(path))
     warnings.warn(
@@ -77,7 +86,8 @@ def load_weights(
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """The arrays in a file of any kind, by their names there. Raises UserError as load_weights does."""
-    return _READERS[_ending(path)](path)
+    read, _ = _READERS[_ending(path)]
+    return read(path)
 
 
 def is_by_tinyvit(path: Path) -> bool:
@@ -95,11 +105,12 @@ def usual_position_resize(path: Path) -> str:
     UserError if the file is missing, damaged, or from an unknown library.
     """
     ending = _ending(path)
-    names = _NAMES[ending](path)
+    _, read_names = _READERS[ending]
+    names = read_names(path)
     library = None if is_official(names) else naming_of(names, str(path))
     if ending == ".npz" and (library is TIMM or is_described_by_timm(path.with_name("config.json"))):
         return "bilinear"
-    if library is DINOV2 and library.registers in {usual_name(name) for name in names}:
+    if library is DINOV2 and library.registers in usual_names(names).values():
         return "antialias"  # unlike DINOv2 without registers
     return library.resize if library else "corners"
 
@@ -133,3 +144,91 @@ def _ending(path: Path) -> str:
             "PyTorch installed, .pth, .pt or .bin."
         )
     return ending
+
+
+def weights_in(folder: Path) -> Path | None:
+    """The weights in a folder: model.safetensors, or the index of its parts. None if there are no weights.
+
+    Raises UserError if there are weights, but under another name or in a format that tinyvit does not read.
+    """
+    found = next((folder / name for name in _WHOLE if os.path.isfile(folder / name)), None)
+    if found or not os.path.isdir(folder):  # unlike is_dir, not an error for a name too long
+        return found
+    names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+    others = [name for name in names if name.endswith((".safetensors", INDEX))]
+    if whole := [name for name in others if not _PART.search(name)]:
+        raise UserError(
+            f"{folder} contains no model.safetensors, but {', '.join(whole)}: give the file that you mean, "
+            f"such as {folder / whole[0]}."
+        )
+    if others:
+        raise UserError(
+            f"{folder} contains {others[0]}, a part of a model, but no model{INDEX} that lists the parts: "
+            "download all files again."
+        )
+    if pickled := next((name for name in names if name.endswith(_PICKLED)), None):
+        if os.path.isfile(folder / "pytorch_model.bin") and find_spec("torch"):
+            return folder / "pytorch_model.bin"
+        raise UserError(
+            f"{folder} has its weights in {pickled}, which can run code when it is opened; tinyvit reads "
+            "model.safetensors: download that, or open the model in transformers and use save_pretrained. "
+            "With PyTorch installed, pytorch_model.bin is read too."
+        )
+    return None
+
+
+def read_torch(path: Path) -> dict[str, np.ndarray]:
+    """The arrays in a PyTorch file. Raises UserError without PyTorch, or if it holds other things.
+
+    Such a file can run code when it is opened in full; torch.load(weights_only=True) reads tensors alone.
+    """
+    try:
+        import torch  # here, as only these files need it
+    except ImportError:
+        raise UserError(
+            f"{path} is a PyTorch file, which can run code when it is opened, and which PyTorch alone "
+            "reads safely: install it, or convert the file with safetensors.torch.save_file."
+        ) from None
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # pickle and torch raise many kinds
+        line = next(iter(str(error).splitlines()), type(error).__name__)
+        raise UserError(
+            f"{path} cannot be read as tensors alone ({line}): it is damaged, or holds more than weights. "
+            "Choose a .safetensors file."
+        ) from error
+    while isinstance(content, dict) and (inner := next(filter(content.__contains__, _INNER), None)):
+        rest = [key for key, value in content.items() if key != inner and _is_model(value)]
+        content = content[inner]
+        if rest:
+            warnings.warn(
+                f"{path} holds several models, of which {inner!r} is read, and not {', '.join(rest)}: to "
+                "read another, save it to a file of its own.",
+                stacklevel=1,
+            )
+    tensors = content.items() if isinstance(content, dict) else ()
+    arrays = {str(name): _as_array(tensor) for name, tensor in tensors if isinstance(tensor, torch.Tensor)}
+    if not arrays:
+        raise UserError(f"{path} has no tensors by name: expected the state_dict of a model.")
+    return arrays
+
+
+def _is_model(content: Any) -> bool:
+    """True for a dictionary of tensors, of which several are matrices."""
+    return isinstance(content, dict) and sum(getattr(value, "ndim", 0) > 1 for value in content.values()) > 1
+
+
+def _as_array(tensor: Any) -> np.ndarray:
+    """A tensor as NumPy has it: numbers that NumPy lacks, such as bfloat16, in float32."""
+    tensor = tensor.detach()
+    is_foreign = tensor.is_floating_point() and str(tensor.dtype) not in _KNOWN_TO_NUMPY
+    return (tensor.float() if is_foreign else tensor).numpy()
+
+
+# How each kind of file is read, and how only the names of its arrays are.
+_READERS = {
+    ".npz": (read_npz, names_in_npz),
+    ".safetensors": (read_safetensors, names_in_safetensors),
+    INDEX: (read_shards, read_index),
+    **dict.fromkeys(TORCH_ENDINGS, (read_torch, read_torch)),
+}

@@ -15,16 +15,14 @@ from tinyvit.files.download import Report
 from tinyvit.model import Model
 from tinyvit.model.model import M
 from tinyvit.ops.resize import METHODS
-from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, load_checkpoint
+from tinyvit.runs.checkpoint import is_checkpoint, load_checkpoint
 from tinyvit.runs.folder import RunFolder, has_checkpoint
 from tinyvit.weights.description import has_words, read_class_names
-from tinyvit.weights.hub import from_hub, is_hub_name
-from tinyvit.weights.known import find_weights
-from tinyvit.weights.pixels import for_colour
+from tinyvit.weights.equivalent import for_colour
+from tinyvit.weights.known import find_weights, from_hub, is_hub_name
 from tinyvit.weights.preprocessing import read_preprocessing
-from tinyvit.weights.read import is_by_tinyvit, load_weights, usual_position_resize
+from tinyvit.weights.read import is_by_tinyvit, load_weights, usual_position_resize, weights_in
 from tinyvit.weights.resize import at_image_size
-from tinyvit.weights.shards import weights_in
 
 
 @in_turn
@@ -98,7 +96,10 @@ def _load(source: str, report: Report | None, heads: int | None, which: str) -> 
         path = find_weights(source, report)
     if os.path.isdir(path) or is_checkpoint(path):
         found = RunFolder.open(path).load(which) if path.is_dir() else load_checkpoint(path)
-        classes = found.classes or _names_in_run(path, found)
+        classes = found.classes
+        if not classes and (path.is_dir() or found.progress):  # then it is of a run, which may state them
+            folder = path if path.is_dir() else path.parent
+            classes = read_class_names(folder / "config.json", found.config.classes) or ()
         return Model(found.config, found.params, classes, found.position_resize, found.photo_fit)
     config, params = load_weights(path, heads)
     fit = read_preprocessing(path.parent) if os.path.isfile(source) else None  # not of a known name
@@ -113,14 +114,6 @@ def _load(source: str, report: Report | None, heads: int | None, which: str) -> 
         return at_image_size(replace(model, photo_fit=fit), fit.size)
     except UserError as error:
         raise UserError(f"the files beside {path} state another size of photos: {error}") from error
-
-
-def _names_in_run(path: Path, found: Checkpoint) -> tuple[str, ...]:
-    """The class names in the config.json of the run that a checkpoint belongs to; () if it is of none."""
-    if path.is_file() and not found.progress:
-        return ()
-    folder = path if path.is_dir() else path.parent
-    return read_class_names(folder / "config.json", found.config.classes) or ()
 
 
 def _weights_within(source: str) -> str:

@@ -5,9 +5,15 @@
     the rest     the numbers, little-endian, C order, at those offsets
 
 Nothing in it can be executed. All claims of the header are checked against the file before they are used.
+
+A large model has several such files, and an index, JSON, of which contains which array:
+
+    {"metadata": {..}, "weight_map": {"vit.layernorm.bias": "model-00002-of-00002.safetensors", ..}}
 """
 
 import json
+import os
+from collections import defaultdict
 from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,8 +23,9 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.files.npz import from_bfloat16
-from tinyvit.files.reading import LARGEST_TEXT, open_regular, parse_json
+from tinyvit.files.reading import LARGEST_TEXT, open_regular, parse_json, read_json
 
+INDEX = ".safetensors.index.json"  # the ending of an index
 _DTYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2",
     "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
@@ -47,7 +54,8 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray]:
             continue
         dtype, shape, begin, end = _entry(path, name, entry, len(body))
         try:
-            arrays[name] = _array(body[begin:end], dtype, shape)
+            flat = body[begin:end].view(_DTYPES[dtype])
+            arrays[name] = (from_bfloat16(flat) if dtype == "BF16" else flat).reshape(shape)
         except ValueError as error:  # hundreds of axes, or no numbers in an impossible shape
             raise _bad(path, f"{name!r} of shape {shape}: {error}") from error
         spans.append((begin, end))
@@ -59,6 +67,45 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray]:
     if covered != len(body):
         raise _bad(path, f"{len(body) - covered:,} bytes at its end belong to no array")
     return arrays
+
+
+def read_shards(index: Path) -> dict[str, np.ndarray]:
+    """All arrays of the files that an index names.
+
+    Every file must be in the folder of the index and contain exactly the arrays that the index lists for it.
+    Raises UserError if that is not so, if a file is damaged, or if the index is unreadable.
+    """
+    names_in: dict[str, set[str]] = defaultdict(set)
+    for name, file in read_index(index).items():
+        names_in[file].add(name)
+    arrays: dict[str, np.ndarray] = {}
+    for file, expected in sorted(names_in.items()):
+        found = read_safetensors(index.with_name(file))
+        if odd := sorted(expected ^ found.keys()):
+            has = "lacks" if odd[0] in expected else "also contains"
+            raise _bad_index(index, f"{file} {has} {odd[0]!r}", "Download all files again")
+        arrays |= found
+    return arrays
+
+
+def read_index(index: Path) -> dict[str, str]:
+    """The file that contains each array, by the array's name. Raises UserError like read_shards."""
+    try:
+        file_of = read_json(index)["weight_map"]
+        files = list(file_of.values())
+    except OSError as error:
+        raise UserError(f"cannot read {index}: {error.strerror or error}.") from error
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        why = f"it does not say which file contains what ({error})"
+        raise _bad_index(index, why, "Download it again") from error
+    for file in files:  # which has to be in the folder itself, on every system: without a path or a drive
+        if not isinstance(file, str) or not file.endswith(".safetensors") or set(file) & set("/\\:\0"):
+            why = f"{file!r} is not the name of a .safetensors file beside it"
+            raise _bad_index(index, why, "Do not trust it")
+    for file in sorted(set(files)):
+        if not os.path.isfile(index.with_name(file)):  # unlike is_file, not an error for a name too long
+            raise _bad_index(index, f"{file} is missing", "Download it too, into the same folder")
+    return file_of
 
 
 def names_in_safetensors(path: Path) -> list[str]:
@@ -78,17 +125,17 @@ def write_safetensors(
     path: Path, arrays: dict[str, np.ndarray], metadata: dict[str, str] | None = None
 ) -> None:
     """Write arrays of floating-point numbers, wider ones as float64; the same arrays give the same bytes."""
-    arrays = {name: _little_endian(array) for name, array in arrays.items()}
+    arrays = {
+        name: array.astype("<f8" if array.itemsize > 8 else array.dtype.newbyteorder("<"), copy=False)
+        for name, array in arrays.items()
+    }
     header: dict[str, object] = {"__metadata__": {"writer": "tinyvit"} | (metadata or {})}
     names = {np.dtype(text): name for name, text in _DTYPES.items() if name != "BF16"}  # BF16 has no dtype
     offset = 0
     for name, array in arrays.items():
         end = offset + array.nbytes
-        header[name] = {
-            "dtype": names[array.dtype],
-            "shape": list(array.shape),
-            "data_offsets": [offset, end],
-        }
+        shape, offsets = list(array.shape), [offset, end]
+        header[name] = {"dtype": names[array.dtype], "shape": shape, "data_offsets": offsets}
         offset = end
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # so that the numbers start at a multiple of 8 bytes
@@ -99,12 +146,6 @@ def write_safetensors(
             file.write(np.ascontiguousarray(array).tobytes())
 
     write_atomically(path, write)
-
-
-def _little_endian(array: np.ndarray) -> np.ndarray:
-    """The array in a dtype of the format."""
-    dtype = np.dtype("<f8") if array.dtype.itemsize > 8 else array.dtype.newbyteorder("<")
-    return array.astype(dtype, copy=False)
 
 
 def _mapped(path: Path) -> np.ndarray:
@@ -169,10 +210,9 @@ def _entry(path: Path, name: str, entry: Any, available: int) -> tuple[str, tupl
     return dtype, shape, begin, end
 
 
-def _array(data: np.ndarray, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
-    flat = data.view(_DTYPES[dtype])
-    return (from_bfloat16(flat) if dtype == "BF16" else flat).reshape(shape)
-
-
 def _bad(path: Path, why: str) -> UserError:
     return UserError(f"{path} is not a usable safetensors file: {why}. Get it again, or use another file.")
+
+
+def _bad_index(index: Path, why: str, remedy: str) -> UserError:
+    return UserError(f"{index} cannot be used: {why}. {remedy}.")

@@ -1,5 +1,9 @@
-"""Saving models in any layout, which is given explicitly or follows from the file name."""
+"""Saving models in any layout, which is given explicitly or follows from the file name.
 
+Nothing is written over but what an earlier save or export has left: see check_replaceable.
+"""
+
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -9,25 +13,23 @@ import numpy as np
 from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
-from tinyvit.files.npz import add_seal
+from tinyvit.files.npz import add_seal, is_sealed
+from tinyvit.files.reading import open_regular
 from tinyvit.model import Model, Params, ViTConfig
-from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
+from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, load_checkpoint, save_checkpoint
+from tinyvit.weights.equivalent import OWN_PIXELS
 from tinyvit.weights.fitting import (
     check_others_have_it,
     fits_hugging_face,
     fits_timm,
-    has_square_images,
     photos_unfit_for_hugging_face,
     write_instead,
 )
-from tinyvit.weights.hugging_face import save_hugging_face
+from tinyvit.weights.folders import save_hugging_face, save_timm
 from tinyvit.weights.official import to_official
 from tinyvit.weights.onnx_file import save_onnx
-from tinyvit.weights.pixels import OWN_PIXELS
-from tinyvit.weights.replacing import check_replaceable
 from tinyvit.weights.resolve import imagenet_classes
 from tinyvit.weights.safetensors import write_safetensors
-from tinyvit.weights.timm_folder import save_timm
 from tinyvit.weights.torch_names import to_torch_names
 
 LAYOUTS = {  # and their endings
@@ -35,10 +37,14 @@ LAYOUTS = {  # and their endings
     "timm": "",
 }  # fmt: skip
 _BY_ENDING = {".npz": "tinyvit", ".safetensors": "torch", ".onnx": "onnx", "": ""}
+_FILES = {"model.safetensors", "config.json", "preprocessor_config.json"}  # of a folder
+# What tinyvit writes near the start of a .safetensors, .onnx and .html file
+_MARKS = b'"writer":"tinyvit"', b"\x12\x07tinyvit", b'<meta name="generator" content="tinyvit">'
+_NEAR = 10_000  # bytes
 
 
 def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFit | None = None) -> list[str]:
-    """Write a model, over nothing but what an earlier save has left (see replacing.check_replaceable).
+    """Write a model, over nothing but what an earlier save has left (see check_replaceable).
 
     layout 'tinyvit' is the default for .npz and stores any model with its class names; 'official' is the
     layout of the official .npz files; 'torch' is .safetensors with timm's names, or Hugging Face's if the
@@ -80,8 +86,8 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
         save_checkpoint(path, whole)
     elif layout == "official":
         check_others_have_it(config)
-        if not has_square_images(config):
-            height, width = config.image_size
+        height, width = config.image_size
+        if height != width:
             raise UserError(
                 f"the official layout does not state that images are {height} x {width} pixels: its readers "
                 f"take them for square ones. Instead, {write_instead(config)}"
@@ -156,3 +162,28 @@ def check_free(path: Path, more: str = "") -> None:
             f"{path} ends in {path.suffix}: expected .npz, .safetensors, .onnx,{more} or no ending for a "
             "folder."
         )
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise UserError if there is anything of that name but a model or page that tinyvit has saved.
+
+    Checkpoints of a run, which hold its progress, and links that lead nowhere are not replaced either.
+    """
+    if os.path.lexists(path) and not _is_saved(path):
+        raise UserError(
+            f"{path} already exists and will not be overwritten: only a model or page that tinyvit "
+            "has saved or exported is, and no checkpoint of a run. Choose another name, or move it away."
+        )
+
+
+def _is_saved(path: Path) -> bool:
+    try:
+        if path.is_dir():
+            return {file.name for file in path.iterdir()} <= _FILES and _is_saved(path / "model.safetensors")
+        with open_regular(path) as file:
+            start, sealed = file.read(_NEAR), is_sealed(file)
+        if path.suffix.lower() != ".npz":
+            return any(mark in start for mark in _MARKS)
+        return sealed and not (is_checkpoint(path) and load_checkpoint(path).progress)
+    except (OSError, UserError):
+        return False

@@ -1,4 +1,4 @@
-"""Reading checkpoints of timm, Hugging Face and torchvision, and writing the first two; see naming.py.
+"""Reading checkpoints of timm, Hugging Face and torchvision, and writing the first two.
 
 PyTorch stores a linear layer output-by-input and a patch embedding as a convolution; tinyvit's are
 input-by-output:
@@ -8,11 +8,10 @@ input-by-output:
     q, k, v     one layer (3D, D), or three (D, D)            ours: (D, 3D)
     convolution weight (O, I, k, k)                           ours: (k, k, I, O), in the ResNet of a hybrid
 
-The names are those of one spelling: see spellings.py.
+The names are those of naming.py, in one spelling.
 """
 
-import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from math import prod
 from typing import Any
 
@@ -21,12 +20,13 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later import fields_known_to
-from tinyvit.weights.arrays import (
-    NamedArrays,
-    described_config,
-    empty_params,
-    renamed,
-    take_positions,
+from tinyvit.weights.arrays import NamedArrays, described_config, empty_params, renamed, take_positions
+from tinyvit.weights.equivalent import (
+    with_all_biases,
+    with_one_table,
+    with_row_of_token,
+    without_row_of_token,
+    without_scales,
 )
 from tinyvit.weights.fields import fields_of
 from tinyvit.weights.fitting import (
@@ -38,25 +38,16 @@ from tinyvit.weights.fitting import (
     torch_naming,
     write_instead,
 )
-from tinyvit.weights.naming import BACKBONE, HUGGING_FACE, TIMM, Naming, recognise, usual_pixels
-from tinyvit.weights.pixels import PixelScale
-from tinyvit.weights.plain import (
-    with_all_biases,
-    with_one_table,
-    with_row_of_token,
-    without_row_of_token,
-    without_scales,
+from tinyvit.weights.naming import (
+    BACKBONE,
+    HUGGING_FACE,
+    TIMM,
+    Naming,
+    in_one_spelling,
+    naming_of,
+    usual_names,
 )
-from tinyvit.weights.spellings import image_side, in_one_spelling
 
-_PREFIXES: tuple[str, ...] = ("module.", "model.", "backbone.", "timm_model.")
-_PREFIXES += ("vit.", "deit.", "ijepa.", "beit.", "data2vec_vision.", "dinov2.", "dinov2_with_registers.")
-# torchvision's other spellings, and the ones in its naming.
-_RENAMED = {
-    r"self_attention\.in_proj_(weight|bias)$": r"self_attention.in_proj.\1",
-    r"^(encoder\.layers\.\w+\.mlp)\.linear_1\.": r"\1.0.",
-    r"^(encoder\.layers\.\w+\.mlp)\.linear_2\.": r"\1.3.",
-}
 # Hugging Face's classifier reads the class token itself, not the pooler; masks and decoders are used for
 # self-supervised learning.
 _UNUSED = r"(^|\.)mask_token$|^pooler\.dense\.|^decoder[._]|position_ids$|periods$|bias_mask$"
@@ -92,12 +83,14 @@ def from_torch_names(
     names = naming_of(arrays, source)
     has_head = f"{names.head}.weight" in table
     fields = fields_of(table, names, dict(known or {}), described)
-    if "resnet" not in fields:
-        fields["image_size"] = _covered(fields["image_size"], fields["patch_size"])
+    if "resnet" not in fields:  # a convolution passes over the edge that patches do not cover
+        size, P = fields["image_size"], fields["patch_size"]
+        height, width = (size, size) if isinstance(size, int) else size
+        fields["image_size"] = height - height % P, width - width % P
     config = described_config(source, fields)
-    unclear = sorted(config.later_parts.keys() - fields_known_to("plain")) + [
-        "rotary positions, perhaps"
-    ] * _is_eva(arrays)
+    unclear = sorted(config.later_parts.keys() - fields_known_to("plain"))
+    if any(name.endswith(".gamma_1") for name in arrays):  # timm's Eva: no array shows whether it has them
+        unclear.append("rotary positions, perhaps")
     if unclear and not described:
         raise UserError(
             f"{source} is not the paper's ViT ({', '.join(unclear)}), and its arrays do not show all that it "
@@ -116,7 +109,7 @@ def from_torch_names(
 
 def _usual(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.ndarray]:
     """The arrays of the image side, in one spelling, without the prefix for the whole model."""
-    better = _image_side([name for name, array in arrays.items() if array.size])  # no registers are no array
+    better = usual_names([name for name, array in arrays.items() if array.size])  # no registers are no array
     usual = renamed([(new, arrays[name]) for name, new in better.items()], source)
     try:
         return in_one_spelling(usual)
@@ -125,42 +118,6 @@ def _usual(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.ndarray]:
             f"{source} is not a plain ViT: its arrays do not have the shapes that their names imply "
             f"({error}). Choose another checkpoint."
         ) from error
-
-
-def _image_side(names: Collection[str]) -> dict[str, str]:
-    """Names of arrays, and their usual names."""
-    better = image_side([usual_name(name) for name in names])
-    return {name: better[usual_name(name)] for name in names if usual_name(name) in better}
-
-
-def _is_eva(names: Collection[str]) -> bool:
-    """Whether these are arrays of timm's Eva, which may turn queries and keys without any array for it."""
-    return any(re.search(r"\.gamma_1$", name) for name in names)
-
-
-def naming_of(names: Collection[str], source: str) -> Naming:
-    """The naming that these names follow. Raises UserError if they are not from a known library."""
-    names = set(_image_side(names).values())
-    if (found := recognise(names)) is None:
-        raise UserError(
-            f"{source} is not a ViT that tinyvit knows: expected arrays named as in the official .npz files, "
-            "or as timm, Hugging Face or torchvision name them."
-        )
-    return found
-
-
-def pixels_of_names(names: Collection[str], source: str) -> PixelScale | None:
-    """The scale of pixels of a checkpoint with these arrays, where their names decide it; otherwise None."""
-    return usual_pixels(naming_of(names, source), _image_side(names).values())
-
-
-def usual_name(name: str) -> str:
-    """The name of an array without the prefix for the whole model, in a uniform spelling."""
-    for prefix in _PREFIXES:
-        name = name.removeprefix(prefix)
-    for other, ours in _RENAMED.items():
-        name = re.sub(other, ours, name)
-    return name
 
 
 def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
@@ -299,9 +256,3 @@ def _to_theirs(name: str, array: np.ndarray, config: ViTConfig) -> np.ndarray:
     if array.ndim == 4:  # a convolution
         return array.transpose(3, 2, 0, 1)
     return array.T if name.endswith(".weight") else array
-
-
-def _covered(image_size: tuple[int, int] | int, patch_size: int) -> tuple[int, int]:
-    """The part of an image that its patches cover: a convolution passes over what is left at the edge."""
-    height, width = (image_size, image_size) if isinstance(image_size, int) else image_size
-    return height - height % patch_size, width - width % patch_size

@@ -13,10 +13,9 @@ from tinyvit.files.reading import read_json
 from tinyvit.model import Params
 from tinyvit.ops import softmax
 from tinyvit.weights.arrays import NamedArrays, zeros_for
-from tinyvit.weights.description import GELU, UNREADABLE
+from tinyvit.weights.description import GELU, UNREADABLE, stated_in
 from tinyvit.weights.naming import CLIP
-from tinyvit.weights.read import read_arrays
-from tinyvit.weights.shards import weights_in
+from tinyvit.weights.read import read_arrays, weights_in
 from tinyvit.weights.torch_names import sources_of, to_ours
 from tinyvit.words.text import TextConfig, embed_texts, places_to_read, text_layout
 from tinyvit.words.tokenizer import Tokenizer
@@ -82,7 +81,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def read_words(folder: Path, dtype: str = "float32") -> Words:
+def read_words(folder: Path) -> Words:
     """The text side of the model in a folder. Raises UserError if it is not there, or cannot be read."""
     try:
         stated = read_json(folder / "config.json")
@@ -117,7 +116,7 @@ def read_words(folder: Path, dtype: str = "float32") -> Words:
     path = weights_in(folder) or folder / "model.safetensors"
     arrays = read_arrays(path)
     table = NamedArrays({name.removeprefix("model."): array for name, array in arrays.items()}, str(path))
-    params = zeros_for(table, rows, "the text side that its config.json describes", dtype)
+    params = zeros_for(table, rows, "the text side that its config.json describes", "float32")
     for name, shape in params.shapes.items():
         parts = [table.take(theirs, s) for theirs, s in _sources(name, shape, config)]
         params[name] = to_ours(name, np.concatenate(parts), shape)
@@ -147,7 +146,7 @@ def _number(table: NamedArrays, name: str) -> float:
 
 def tokenizer_of(folder: Path, config: TextConfig) -> Callable[[list[str]], np.ndarray]:
     """A function from texts to the numbers of their tokens, (n, L). Raises UserError if it cannot be read."""
-    tokenize = _tokenizer_of_clip(folder, config) if config.causal else _tokenizer_of_siglip(folder, config)
+    tokenize = (_tokenizer_of_clip if config.causal else _tokenizer_of_siglip)(folder, config.length)
 
     def checked(texts: list[str]) -> np.ndarray:
         ids = tokenize(texts)
@@ -161,12 +160,12 @@ def tokenizer_of(folder: Path, config: TextConfig) -> Callable[[list[str]], np.n
     return checked
 
 
-def _tokenizer_of_clip(folder: Path, config: TextConfig) -> Callable[[list[str]], np.ndarray]:
+def _tokenizer_of_clip(folder: Path, length: int) -> Callable[[list[str]], np.ndarray]:
     clip = Tokenizer.load(folder)
-    return lambda texts: _padded([clip.encode(text, config.length) for text in texts])
+    return lambda texts: _padded([clip.encode(text, length) for text in texts])
 
 
-def _tokenizer_of_siglip(folder: Path, config: TextConfig) -> Callable[[list[str]], np.ndarray]:
+def _tokenizer_of_siglip(folder: Path, length: int) -> Callable[[list[str]], np.ndarray]:
     try:
         from tokenizers import Tokenizer as OfFile  # here, as only SigLIP's needs the package
     except ImportError:
@@ -179,8 +178,8 @@ def _tokenizer_of_siglip(folder: Path, config: TextConfig) -> Callable[[list[str
         raise UserError(
             f"{folder / 'tokenizer.json'} cannot be read ({error}): download it again."
         ) from error
-    tokenizer.enable_truncation(config.length)
-    stated = _tokenizer_config(folder)
+    tokenizer.enable_truncation(length)
+    stated = stated_in(folder / "tokenizer_config.json")
     pad_token, kind = stated.get("pad_token", "</s>"), stated.get("tokenizer_class", "SiglipTokenizer")
     pad_token = pad_token.get("content") if isinstance(pad_token, dict) else pad_token
     padding = tokenizer.token_to_id(str(pad_token))
@@ -188,7 +187,7 @@ def _tokenizer_of_siglip(folder: Path, config: TextConfig) -> Callable[[list[str
         raise UserError(
             f"the tokenizer.json in {folder} lacks the token that texts are padded with: download it."
         )
-    tokenizer.enable_padding(length=config.length, pad_id=padding)
+    tokenizer.enable_padding(length=length, pad_id=padding)
     is_first = str(kind).startswith("SiglipTokenizer")  # not of SigLIP 2, which keeps punctuation
     plain = without_punctuation if is_first else str
     return lambda texts: np.array([tokenizer.encode(plain(text.lower())).ids for text in texts])
@@ -197,14 +196,6 @@ def _tokenizer_of_siglip(folder: Path, config: TextConfig) -> Callable[[list[str
 def without_punctuation(text: str) -> str:
     """The text as SigLIP's tokenizer reads it: without ASCII punctuation, with single blanks."""
     return " ".join(text.translate(dict.fromkeys(map(ord, string.punctuation))).split())
-
-
-def _tokenizer_config(folder: Path) -> dict[str, Any]:
-    """What tokenizer_config.json states; nothing if there is none that can be read."""
-    try:
-        return dict(read_json(folder / "tokenizer_config.json"))
-    except UNREADABLE:
-        return {}
 
 
 def _padded(ids: list[list[int]]) -> np.ndarray:

@@ -9,8 +9,7 @@ from lessons.cuda_on_cpu import checking
 from tests.engine.cuda.run import run
 from tests.helpers import seeds, some_images
 from tinyvit.data import crop_and_flip, make_policy, plan_batch
-from tinyvit.data.augmentation import apply_operations
-from tinyvit.data.augmentation.operations import NAMES, operations_of
+from tinyvit.data.augmentation import NAMES, apply_operations, operations_of
 from tinyvit.engine.cuda.calls.augment import augment, fits, operation_tables, shared_bytes
 from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.engine.cuda.uploads import plan_tables

@@ -5,7 +5,7 @@ The words of the array on the device, 32 bits each, are
     controls    8 float32             learning rate and the factors of Adam: see calls/optimizer.py
     keys        uint32 (n, 2)         of the draws of dropout and stochastic depth: see calls/noise.py
     plan        int32 (4, S)          indices, down, right, flip of a BatchPlan
-    erasing     int32 (5, S)          top, bottom, left, right, and the key of the noise: see data/erasing.py
+    erasing     int32 (5, S)          top, bottom, left, right, and the key of the noise: see data/mixing.py
     mixing      int32 (6, B)          top, bottom, left, right, and two float32: the weight of the next image
                                       there and its share of the label: see data/mixing.py
     operations  int32 (n, 7, S)       what is done to the images in n rounds: see calls/augment.py

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tinyvit.data.augmentation.geometry import KINDS as MOVES
-from tinyvit.data.augmentation.geometry import whole_numbers
-from tinyvit.data.augmentation.operations import NAMES
+from tinyvit.data.augmentation import NAMES
+from tinyvit.data.geometry import KINDS as MOVES
+from tinyvit.data.geometry import whole_numbers
 from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import Buffer, Launch
 

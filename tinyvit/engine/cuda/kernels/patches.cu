@@ -24,7 +24,7 @@ struct Rectangle {
 };
 
 // One of the chosen images of a data set, seen through its window: bytes 0 to 255 become -1 to 1, and noise takes the
-// place of what is erased. Mirrors normalise in tinyvit/data/augment.py, and tinyvit/data/erasing.py.
+// place of what is erased. Mirrors normalise in tinyvit/data/augment.py, and tinyvit/data/mixing.py.
 struct Seen {
     Window window;
     Rectangle erased;

@@ -9,9 +9,8 @@ from PIL import Image, ImageEnhance, ImageOps
 from tests.helpers import seeds, some_images
 from tests.stand_in import DeviceArray
 from tinyvit.backend import to_numpy
-from tinyvit.data.augmentation.geometry import whole_numbers
-from tinyvit.data.augmentation.operations import NAMES, RANGES, apply_operations, operations_of
-from tinyvit.data.augmentation.policies import autoaugment, randaugment
+from tinyvit.data.augmentation import NAMES, RANGES, apply_operations, autoaugment, operations_of, randaugment
+from tinyvit.data.geometry import whole_numbers
 from tinyvit.limits import MOST_PIXELS
 
 

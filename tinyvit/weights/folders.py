@@ -1,10 +1,10 @@
-"""Writing a folder that Hugging Face's from_pretrained opens: the weights, and two files describing them."""
+"""Writing a folder that Hugging Face's from_pretrained opens, or timm.create_model("local-dir:FOLDER")."""
 
 import json
 from collections.abc import Sequence
-from functools import partial
+from operator import methodcaller
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,10 @@ from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import replaced_folder, write_atomically
 from tinyvit.model import Params, ViTConfig
-from tinyvit.weights.fitting import photos_unfit_for_hugging_face, write_instead
-from tinyvit.weights.preprocessing import FILTERS
-from tinyvit.weights.replacing import check_replaceable
+from tinyvit.weights.fitting import photos_unfit_for_hugging_face, timm_share, write_instead
+from tinyvit.weights.preprocessing import FILTERS, TIMM_FITS
 from tinyvit.weights.safetensors import write_safetensors
-from tinyvit.weights.torch_names import to_hugging_face
+from tinyvit.weights.torch_names import to_hugging_face, to_timm
 
 
 def save_hugging_face(
@@ -43,21 +42,16 @@ def write_folder(folder: Path, arrays: dict[str, np.ndarray], files: dict[str, d
     """Create a folder with model.safetensors and files of JSON. Raises UserError if it cannot be created."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        check_replaceable(folder)
         with replaced_folder(folder) as beside:
             try:
                 write_safetensors(beside / "model.safetensors", arrays, {"format": "pt"})
-                for name, content in files.items():
-                    text = json.dumps(content, indent=2) + "\n"
-                    write_atomically(beside / name, partial(_write_text, text=text))
+                for name, described in files.items():
+                    content = f"{json.dumps(described, indent=2)}\n".encode()
+                    write_atomically(beside / name, methodcaller("write", content))
             except UserError as error:  # which knows the folder only by its temporary name
                 raise UserError(str(error).replace(str(beside), str(folder))) from error
     except OSError as error:
         raise UserError(f"cannot create the folder {folder}: {error.strerror}. Choose another.") from error
-
-
-def _write_text(file: BinaryIO, text: str) -> None:
-    file.write(text.encode())
 
 
 def _description(config: ViTConfig, classes: Sequence[str]) -> dict[str, Any]:
@@ -98,4 +92,70 @@ def _preprocessing(config: ViTConfig, fit: PhotoFit) -> dict[str, Any]:
         "do_normalize": True,
         "image_mean": [0.5] * config.channels,
         "image_std": [0.5] * config.channels,
+    }
+
+
+_ACTIVATIONS = {"exact": "gelu", "tanh": "gelu_tanh", "quick": "quick_gelu", "silu": "silu", "relu": "relu"}
+
+
+def save_timm(
+    folder: Path, config: ViTConfig, params: Params, classes: Sequence[str], fit: PhotoFit | None = None
+) -> None:
+    """Create a folder that timm opens: the weights, and the arguments that make a ViT of timm's this one.
+
+    fit is how photos become images for the model, and timm then fits them likewise, but with its own rounding
+    (see PhotoFit). Raises UserError if timm does not support such a model or fit, or if the folder cannot be
+    created.
+    """
+    arrays, photos = to_timm(config, params), _photos(config, fit_for(config.image_size, fit))
+    ratio = config.mlp_width / config.width
+    if int(ratio * config.width) < config.mlp_width:  # timm multiplies again, and rounds down
+        ratio = (config.mlp_width + 0.5) / config.width
+    arguments = {
+        "img_size": config.image_size,
+        "patch_size": config.patch_size,
+        "in_chans": config.channels,
+        "num_classes": config.classes,
+        "embed_dim": config.width,
+        "depth": config.layers,
+        "num_heads": config.heads,
+        "mlp_ratio": ratio,
+        "act_layer": _ACTIVATIONS[config.gelu],
+        "global_pool": {"token": "token", "mean": "avg", "attention": "map"}[config.pool],
+        "class_token": config.has_token,
+        "reg_tokens": config.registers,
+        "no_embed_class": arrays["pos_embed"].shape[1] == config.patches,
+        "init_values": config.layer_scale or None,
+        "qk_norm": config.qk_norm,
+        "pool_include_prefix": config.pool_all,
+        "final_norm": config.final_norm != "none",
+        "fc_norm": config.final_norm == "pooled",
+    }
+    description = {
+        "architecture": "vit_base_patch16_224",  # all of whose dimensions are replaced
+        "num_classes": config.classes,
+        "label_names": list(classes),
+        "model_args": arguments,
+        "pretrained_cfg": photos | {"first_conv": "patch_embed.proj", "classifier": "head"},
+    }
+    write_folder(folder, arrays, {"config.json": description})
+
+
+def _photos(config: ViTConfig, fit: PhotoFit) -> dict[str, Any]:
+    """timm's words for how photos are fitted, and for pixels from -1 to 1."""
+    share = timm_share(fit)
+    if share is None:
+        raise UserError(
+            f"timm cannot fit photos as this model expects: {fit.fit}, to {fit.frame} with a border of "
+            f"{fit.border}, of which {fit.size} is cut out beside an edge of {fit.edge}. Instead, "
+            f"{write_instead(config, fit)}"
+        )
+    return {
+        "input_size": (config.channels, *fit.size),
+        "fixed_input_size": True,
+        "interpolation": fit.resample,
+        "crop_pct": share,
+        "crop_mode": next(theirs for theirs, ours in TIMM_FITS.items() if ours == fit.fit),
+        "mean": [0.5] * config.channels,
+        "std": [0.5] * config.channels,
     }

@@ -1,18 +1,23 @@
-"""Operations that change each byte without regard to its neighbours: a table of 256 bytes for each channel.
+"""Operations of augmentation that change colours, and none that move anything.
 
-The tables of all images are made first, and then looked up at once. Some of them depend on the image: those
-of contrast on its mean, of autocontrast on its darkest and brightest bytes, of equalize on how often each
-byte occurs.
+Most change each byte without regard to its neighbours: a table of 256 bytes for each channel. The tables of
+all images are made first, and then looked up at once. Some of them depend on the image: those of contrast on
+its mean, of autocontrast on its darkest and brightest bytes, of equalize on how often each byte occurs.
+
+Others blend an image with a duller version of itself, as in Pillow's ImageEnhance:
+
+    result = dull + factor (image - dull)
+
+A factor of 0 gives the dull version, 1 the image as it is, and beyond 1 what was dull becomes the opposite.
 """
 
 import numpy as np
 
 from tinyvit.backend import Array, array_module
-from tinyvit.data.augmentation.blends import blend, luminance
 
 
 def change_tones(images: Array, names: np.ndarray, amounts: np.ndarray) -> Array:
-    """Images uint8 (m, H, W, 3) with other tones; names (m,) out of KINDS, amounts (m,): see operations."""
+    """Images uint8 (m, H, W, 3) with other tones; names (m,) out of KINDS, amounts (m,)."""
     xp = array_module(images)
     tables = xp.empty((len(images), 3, 256), dtype="uint8")
     for name, table in _TABLES.items():
@@ -72,7 +77,7 @@ def _autocontrast(images: Array, amount: Array) -> Array:
 
 
 def _equalize(images: Array, amount: Array) -> Array:
-    """ParallelMap so that all bytes become about equally frequent: a byte becomes its rank.
+    """Changed so that all bytes become about equally frequent: a byte becomes its rank.
 
     The rank is counted in steps of 1/255 of the pixels below the brightest. How many are below a byte is
     where it would be inserted among them in order.
@@ -97,3 +102,39 @@ _TABLES = {
     "equalize": _equalize,
 }
 KINDS = tuple(_TABLES)
+
+
+def change_colour(images: Array, names: np.ndarray, factors: np.ndarray) -> Array:
+    """Images uint8 (m, H, W, 3) with more or less colour: the dull version is grey. factors: (m,)."""
+    return blend(luminance(images)[..., None], images, _of_images(factors, images))
+
+
+def change_sharpness(images: Array, names: np.ndarray, factors: np.ndarray) -> Array:
+    """Images uint8 (m, H, W, 3), sharper or less sharp: the dull version is smoothed. factors: (m,)."""
+    return blend(_smooth(images), images, _of_images(factors, images))
+
+
+def blend(dull: Array, images: Array, factor: Array) -> Array:
+    """dull + factor (images - dull), rounded down to bytes; dull is int16, factor float32, all broadcast."""
+    xp = array_module(images)
+    result = factor * (images.astype("int16") - dull) + dull
+    return xp.clip(result, 0, 255).astype("uint8")
+
+
+def luminance(images: Array) -> Array:
+    """How bright the pixels of images (m, H, W, 3) are: int16 (m, H, W), with the weights of ITU-R 601."""
+    red, green, blue = (images[..., channel].astype("int32") for channel in range(3))
+    return ((19595 * red + 38470 * green + 7471 * blue + 32768) >> 16).astype("int16")
+
+
+def _smooth(images: Array) -> Array:
+    """Means over 3 x 3 pixels, of which the one in the middle counts five times; edges stay as they are."""
+    x = images.astype("int16")
+    rows = x[:, :-2] + x[:, 1:-1] + x[:, 2:]
+    total = rows[:, :, :-2] + rows[:, :, 1:-1] + rows[:, :, 2:] + 4 * x[:, 1:-1, 1:-1]
+    x[:, 1:-1, 1:-1] = (2 * total + 13) // 26  # total / 13, to the nearest whole number
+    return x
+
+
+def _of_images(factors: np.ndarray, images: Array) -> Array:
+    return array_module(images).asarray(factors, dtype="float32")[:, None, None, None]
