@@ -22,7 +22,7 @@ from tinyvit.insight import judging
 from tinyvit.insight.draw_reliability import draw_reliability
 from tinyvit.pictures.confusion import MOST_CLASSES, draw_confusion, worst_mistakes
 from tinyvit.pictures.mistakes import Mistake, draw_mistakes
-from tinyvit.recipes.measured import followed
+from tinyvit.recipes.named import followed
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, png_path, run_command, some_path

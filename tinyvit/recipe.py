@@ -2,12 +2,13 @@
 
 import argparse
 import json
+import statistics
 import textwrap
+from collections.abc import Iterator
 
-from tinyvit.recipes.measured import measurements, sentences, table
-from tinyvit.recipes.named import RECIPES, named_recipe
+from tinyvit.recipes.named import RECIPES, Reached, Recipe, named_recipe
 from tinyvit.shell.command import make_parser, run_command
-from tinyvit.shell.figures import call
+from tinyvit.shell.figures import call, duration, img_per_second
 
 _EPILOG = """\
 A recipe is a small file of settings that were chosen together, with the runs in which they were measured.
@@ -18,14 +19,11 @@ examples:
   python -m tinyvit.recipe cpu-8-minutes
   python -m tinyvit.train --recipe cpu-8-minutes
 """
-_UNMEASURED = "nobody has measured it yet"
 
 
 def main(args: argparse.Namespace) -> None:
-    """Print the list, one recipe, or the table."""
-    if args.markdown:
-        print(table())
-    elif args.name is None:
+    """Print the list, or one recipe."""
+    if args.name is None:
         list_recipes()
     else:
         show(args.name)
@@ -37,7 +35,7 @@ def list_recipes() -> None:
     for name in RECIPES:
         recipe = named_recipe(name)
         print(f"  {name:<{width}}  {recipe.purpose}")
-        for line in sentences(measurements(recipe)) or [_UNMEASURED]:
+        for line in reached(recipe):
             print(f"  {'':<{width}}  {line}")
     print(f"\nTo train with one: {call('train')} --recipe NAME")
 
@@ -53,20 +51,33 @@ def show(name: str) -> None:
     print()
     for run in recipe.reached:
         print(f"  {100 * run.accuracy:.1f}%  {run.dataset}, {run.copy}, seed {run.seed}, {run.date}")
-    for line in sentences(measurements(recipe)) or [_UNMEASURED]:
+    for line in reached(recipe):
         print(line)
     print(f"{call('train')} --recipe {recipe.name}")
+
+
+def reached(recipe: Recipe) -> Iterator[str]:
+    """A line for the runs on each data set and processor: accuracy, with its spread over seeds, and time."""
+    groups: dict[tuple, list[Reached]] = {}
+    for run in recipe.reached:
+        groups.setdefault((run.dataset, run.copy, run.processor, run.passes), []).append(run)
+    for (dataset, copy, processor, _), runs in groups.items():
+        values = [100 * run.accuracy for run in runs]
+        spread, seeds = "", "one seed"
+        if len(runs) > 1:
+            spread, seeds = f" ± {statistics.stdev(values):.1f}", f"{len(runs)} seeds"
+        time = duration(60 * statistics.mean(run.minutes for run in runs))
+        speed = img_per_second(statistics.mean(run.images_per_second for run in runs))
+        accuracy = f"{statistics.mean(values):.1f}{spread}% ({dataset}, {copy}, {seeds})"
+        yield f"{accuracy} in {time} at {speed} on {processor}"
+    if not groups:
+        yield "nobody has measured it yet"
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("recipe", __doc__, _EPILOG)
     p.add_argument("name", nargs="?", metavar="NAME", help=f"one of {', '.join(RECIPES)}")
-    p.add_argument(
-        "--markdown",
-        action="store_true",
-        help="print MEASUREMENTS.md's table of all measured recipes",
-    )
     return p
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def measure(case: Case, engine: str, rivals: Sequence[str], rounds: int, steps: 
     on_cpu, warm_up = case.device == "cpu", 3 if case.device == "cpu" else 10
     rate = matmul_rate(case.threads) if on_cpu else 0.0
     timings = time_sides(case, [f"tinyvit {engine}", *rivals], rounds, steps, warm_up)
-    result = {
+    result: dict[str, Any] = {
         "case": case.as_dict(),
         "device": device.label,
         "sides": [

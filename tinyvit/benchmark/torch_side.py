@@ -145,7 +145,7 @@ def make_step(case: Case, variant: str) -> Callable[[], None]:
     def loss(pixels: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         return F.cross_entropy(logits(pixels), labels)
 
-    run = loss if case.mode == "train" else logits
+    run: Callable[..., torch.Tensor] = loss if case.mode == "train" else logits
     if way == "compile":  # reduce-overhead is the mode that replays a graph on a GPU
         run = torch.compile(run, mode="reduce-overhead" if case.device == "gpu" else None)
     if case.mode == "infer":

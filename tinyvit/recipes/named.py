@@ -19,8 +19,7 @@ RECIPES += ("gpu-30-seconds", "gpu-2-minutes", "gpu-best")  # as they are listed
 FOLDER = Path(__file__).parent
 # Settings that may differ without making another recipe of it: where and how to compute, and what to look at.
 _FREE = {"recipe", "dataset", "data_dir", "seed", "device", "precision", "threads", "accumulate"}
-_FREE |= {"ranks", "shard_optimizer"}
-_FREE |= {"evaluate_every", "log"}
+_FREE |= {"ranks", "shard_optimizer", "evaluate_every", "log"}
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,16 @@ class Recipe:
         return [
             name for name, value in settings.as_dict().items() if name not in _FREE and value != mine[name]
         ]
+
+
+def followed(settings: Settings) -> str:
+    """The recipe that a run with these settings followed, and in what it differed; empty if it named none."""
+    if settings.recipe not in RECIPES:  # or one that this version does not have
+        return ""
+    changed = ", ".join(
+        name.replace("_", " ") for name in named_recipe(settings.recipe).differences(settings)
+    )
+    return f"{settings.recipe}, but for {changed}" if changed else settings.recipe
 
 
 def named_recipe(name: str) -> Recipe:
