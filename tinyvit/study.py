@@ -2,14 +2,15 @@
 
 import argparse
 import math
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from shlex import quote
+from shlex import join
 
 from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, path_text, positive_float, positive_int, run_command, some_path
-from tinyvit.shell.figures import counted, duration
+from tinyvit.shell.figures import call, counted, duration
 from tinyvit.shell.flags import add_compute_flags, chosen_device
 from tinyvit.studies.carry_out import carry_out
 from tinyvit.studies.paper import CLASSES, SIZES, STUDIES
@@ -57,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
         seconds = seconds_left(plan, jobs, done)
         about = f", about {duration(seconds)} left" if seconds else ""
         print(f"{len(done)} of {len(jobs)} runs are done{about}. To continue:")
-        print(f"  {again(args)}")
+        print(f"  {call('study')} {join(sys.argv[1:])}")
     return status
 
 
@@ -99,16 +100,6 @@ def list_studies(args: argparse.Namespace) -> None:
             f"  {name:<{width}}  {study.question}  {len(jobs)} runs, "
             f"{images / 1e6:.1f} million image passes, {3 * work / 1e12:.1f} T multiply-adds"
         )
-
-
-def again(args: argparse.Namespace) -> str:
-    """The command that was given."""
-    words = ["python", "-m", "tinyvit.study", args.name]
-    for name in ("minutes", "seeds", "dataset", "data_dir", "size", "out", "device", "threads"):
-        value = getattr(args, name)
-        if value is not None and value != parser().get_default(name):
-            words += ["--" + name.replace("_", "-"), f"{value:g}" if name == "minutes" else str(value)]
-    return " ".join(map(quote, words))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -133,7 +133,12 @@ def _data_usual(size: str) -> Chosen:
 def _data(size: str, dataset: str) -> tuple[Variant, ...]:
     """Models of about as many multiply-adds as the ViT of that size."""
     vit = "micro" if size == "large" else "nano"
-    models = (("ViT", f"{vit}/4", {}), ("hybrid", f"R5+{vit}/4", {}), ("ResNet", f"resnet-{vit}", RESNET))
+    plain: Chosen = {}
+    models = (
+        ("ViT", f"{vit}/4", plain),
+        ("hybrid", f"R5+{vit}/4", plain),
+        ("ResNet", f"resnet-{vit}", RESNET),
+    )
     return tuple(
         Variant(
             f"{name.lower()}-{100 * fraction:g}pct",

@@ -61,7 +61,8 @@ class Plan:
 
     def job(self, variant: Variant, seed: int) -> Job:
         """The run of a variant with a seed."""
-        return self._job(variant, seed, variant.first and self._job(variant.first, seed).name)
+        first = self._job(variant.first, seed).name if variant.first else None
+        return self._job(variant, seed, first)
 
     def _job(self, tried: Variant | First, seed: int, first: str | None = None) -> Job:
         common = {"dataset": self.dataset, "seed": seed} | self.study.usual(self.size)
