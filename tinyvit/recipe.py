@@ -2,13 +2,11 @@
 
 import argparse
 import json
-import statistics
 import textwrap
-from collections.abc import Iterator
 
-from tinyvit.recipes.named import RECIPES, Reached, Recipe, named_recipe
+from tinyvit.recipes.named import RECIPES, named_recipe, reached
 from tinyvit.shell.command import make_parser, run_command
-from tinyvit.shell.figures import call, duration, img_per_second
+from tinyvit.shell.figures import call
 
 _EPILOG = """\
 A recipe is a small file of settings that were chosen together, with the runs in which they were measured.
@@ -23,10 +21,10 @@ examples:
 
 def main(args: argparse.Namespace) -> None:
     """Print the list, or one recipe."""
-    if args.name is None:
-        list_recipes()
-    else:
+    if args.name:
         show(args.name)
+    else:
+        list_recipes()
 
 
 def list_recipes() -> None:
@@ -54,24 +52,6 @@ def show(name: str) -> None:
     for line in reached(recipe):
         print(line)
     print(f"{call('train')} --recipe {recipe.name}")
-
-
-def reached(recipe: Recipe) -> Iterator[str]:
-    """A line for the runs on each data set and processor: accuracy, with its spread over seeds, and time."""
-    groups: dict[tuple, list[Reached]] = {}
-    for run in recipe.reached:
-        groups.setdefault((run.dataset, run.copy, run.processor, run.passes), []).append(run)
-    for (dataset, copy, processor, _), runs in groups.items():
-        values = [100 * run.accuracy for run in runs]
-        spread, seeds = "", "one seed"
-        if len(runs) > 1:
-            spread, seeds = f" ± {statistics.stdev(values):.1f}", f"{len(runs)} seeds"
-        time = duration(60 * statistics.mean(run.minutes for run in runs))
-        speed = img_per_second(statistics.mean(run.images_per_second for run in runs))
-        accuracy = f"{statistics.mean(values):.1f}{spread}% ({dataset}, {copy}, {seeds})"
-        yield f"{accuracy} in {time} at {speed} on {processor}"
-    if not groups:
-        yield "nobody has measured it yet"
 
 
 def parser() -> argparse.ArgumentParser:

@@ -2,7 +2,6 @@
 
 import argparse
 import math
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,7 +57,7 @@ def main(args: argparse.Namespace) -> int:
         seconds = seconds_left(plan, jobs, done)
         about = f", about {duration(seconds)} left" if seconds else ""
         print(f"{len(done)} of {len(jobs)} runs are done{about}. To continue:")
-        print(f"  {call('study')} {join(sys.argv[1:])}")
+        print(f"  {again(args)}")
     return status
 
 
@@ -100,6 +99,15 @@ def list_studies(args: argparse.Namespace) -> None:
             f"  {name:<{width}}  {study.question}  {len(jobs)} runs, "
             f"{images / 1e6:.1f} million image passes, {3 * work / 1e12:.1f} T multiply-adds"
         )
+
+
+def again(args: argparse.Namespace) -> str:
+    """The command that was given."""
+    words = [args.name]
+    for name, value in vars(args).items():
+        if name != "name" and value != parser().get_default(name):
+            words += [f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value)]
+    return f"{call('study')} {join(words)}"
 
 
 def parser() -> argparse.ArgumentParser:

@@ -6,8 +6,7 @@ import pytest
 
 from tests.tiny_runs import assert_one_line
 from tinyvit import recipe
-from tinyvit.recipe import reached
-from tinyvit.recipes.named import RECIPES, named_recipe
+from tinyvit.recipes.named import RECIPES, named_recipe, reached
 
 
 def test_runs_that_can_be_compared_are_averaged(rewrite):

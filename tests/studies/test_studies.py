@@ -124,7 +124,7 @@ def test_stopped_by_ctrl_c_and_by_the_clock_it_finds_the_same(run, tmp_path, mon
         status, out, err = run("a", "--minutes", "1")
     assert (status, err) == (0, "")
     assert "2 of 6 runs are done, about 0:0" in out
-    assert f"python -m tinyvit.study tiny --out {tmp_path / 'a'} --threads 1 --minutes 1" in out
+    assert f"python -m tinyvit.study tiny --minutes 1 --out {tmp_path / 'a'} --threads 1" in out
     table = (tmp_path / "a" / "table.md").read_text("utf-8")
     assert "| - | 1 |" in table and "| tuned | first | - | - | 0 |" in table
     with out_of_time_after(monkeypatch, "slow-1", STEPS):  # between two runs, all but exactly

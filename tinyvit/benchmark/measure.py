@@ -1,5 +1,6 @@
 """The benchmark: tinyvit beside PyTorch and, on a CPU, beside what its matrix products alone would take."""
 
+import importlib.util
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,12 @@ def torch_sides(case: Case, compiled: bool) -> list[str]:
     """The ways in which PyTorch may be the fastest at a case; with compiled, torch.compile too.
 
     On a GPU in bf16, each of them with products in bfloat16 (autocast), and with all weights in it (pure).
+    Raises UserError if PyTorch is not installed.
     """
+    if importlib.util.find_spec("torch") is None:
+        raise UserError(
+            "--vs torch needs PyTorch, which is not installed: run pip install torch, or omit --vs."
+        )
     ways = ["torch eager", "torch compile"] if compiled else ["torch eager"]
     if (case.device, case.precision) != ("gpu", "bf16"):
         return ways
