@@ -1,82 +1,114 @@
 """`python -m tinyvit.bench`: measure the speed of training or inference, alone or beside PyTorch."""
 
 import argparse
-import importlib.util
 import json
 
-from tinyvit.benchmark import in_time, on_cpu, on_gpu
-from tinyvit.benchmark.case import Case
-from tinyvit.benchmark.flags import ROUNDS, add_flags, check_flags
-from tinyvit.benchmark.gpu_table import gpu_table, roofline_table
+from tinyvit.benchmark import Case
+from tinyvit.benchmark.breakdown import breakdown
+from tinyvit.benchmark.measure import measure, table, torch_sides
+from tinyvit.benchmark.tinyvit_side import ENGINES
 from tinyvit.cores import available_cores
 from tinyvit.errors import UserError
-from tinyvit.shell.command import make_parser, run_command
+from tinyvit.shell.command import make_parser, pixel_count, positive_int, run_command, thread_count
+from tinyvit.shell.flags import add_json_flag
 
 _EPILOG = """\
-With --minutes, everything that needs a GPU is measured and checked until the time is up, the most important
-first: agreement with the reference, speed, kernels, PyTorch, the tests; then other batches, inference,
-memory, races, a whole training. After each command, OUT/RESULTS.md is written anew, and its figures are in
-OUT/results-DIGEST.json. The same call continues with what is not done yet.
-
 examples:
   python -m tinyvit.bench --model Ti/4 --batch-size 128
   python -m tinyvit.bench --model S/16 --image-size 224 --batch-size 8 --mode infer --vs torch
   python -m tinyvit.bench --device gpu --model Ti/4 --batch-size 512 --vs torch --compile
-  python -m tinyvit.bench --predict H200 --model Ti/4 --batch-size 512
-  python -m tinyvit.bench --device gpu --minutes 9 --out results
 """
 
 
-def main(args: argparse.Namespace) -> int:
-    """Run the benchmark, and print the results; returns the exit status."""
+def main(args: argparse.Namespace) -> None:
+    """Run the benchmark, and print the results."""
     check_flags(args)
-    if args.minutes:
-        return in_time.measure(args.minutes, args.out)
-    case = _case(args)
-    if args.predict is not None:
-        result, table = on_gpu.predict(case, args.predict), roofline_table
-    elif args.device == "gpu":
-        result = on_gpu.measure(case, args.engine or "cuda", _torch(args), args.rounds or ROUNDS, args.steps)
-        table = gpu_table
-    else:
-        engine, steps = args.engine or "cpu", args.steps or 3
-        result = on_cpu.measure(case, engine, _torch(args), args.rounds or ROUNDS, steps, args.breakdown)
-        table = on_cpu.cpu_table
-    print(json.dumps(result, indent=2) if args.json else table(result))
-    return 0
-
-
-def _case(args: argparse.Namespace) -> Case:
-    on_card = args.predict is not None or args.device == "gpu"
-    case = Case(
-        args.model or "Ti/4",
-        args.image_size or 32,
-        args.batch_size or 128,
-        args.mode or "train",
-        args.threads or available_cores(),
-        args.precision or ("bf16" if on_card else "fp32"),
-    )
+    on_gpu = args.device == "gpu"
+    precision = args.precision or ("bf16" if on_gpu else "fp32")
+    threads = args.threads or available_cores()
+    case = Case(args.model, args.image_size, args.batch_size, args.mode, threads, precision, args.device)
     assert case.config  # fails here, not in another process, if there is no such model
-    return case
+    rivals = torch_sides(case, args.compile) if args.vs else []
+    engine, steps = args.engine or ENGINES[args.device][0], args.steps or (20 if on_gpu else 3)
+    result = measure(case, engine, rivals, args.rounds, steps)
+    if args.breakdown:
+        result["breakdown_seconds"] = breakdown(case, args.breakdown)
+    print(json.dumps(result, indent=2) if args.json else table(result))
 
 
-def _torch(args: argparse.Namespace) -> tuple[str, ...]:
-    """What to compare with: the ways in which PyTorch is timed too."""
-    if not args.vs:
-        return ()
-    if importlib.util.find_spec("torch") is None:
-        raise UserError(
-            f"--vs {args.vs} needs PyTorch, which is not installed: run pip install torch, or omit --vs."
-        )
-    if args.vs != "torch":
-        return (args.vs,)
-    return ("eager", "compile") if args.compile else ("eager",)
+def check_flags(args: argparse.Namespace) -> None:
+    """Raise UserError for flags that do not go together, or here."""
+    on_gpu, engines = args.device == "gpu", ENGINES[args.device]
+    if args.compile and not args.vs:
+        raise UserError("--compile goes with --vs torch only.")
+    if args.precision and not on_gpu:
+        raise UserError("--precision needs --device gpu: on a CPU, all is computed in float32.")
+    if args.breakdown and on_gpu:
+        raise UserError("--breakdown is for the CPU: omit it, or --device gpu.")
+    if args.engine and args.engine not in engines:
+        raise UserError(f"--device {args.device} has the engines {', '.join(engines)}: choose one of them.")
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("bench", __doc__, _EPILOG)
-    add_flags(p)
+    p.add_argument("--model", default="Ti/4", metavar="SIZE/PATCH", help="model to time (default: Ti/4)")
+    p.add_argument(
+        "--image-size", type=pixel_count, default=32, metavar="N", help="pixels of a side (default: 32)"
+    )
+    p.add_argument(
+        "--batch-size", type=positive_int, default=128, metavar="N", help="images in a step (default: 128)"
+    )
+    p.add_argument(
+        "--mode",
+        choices=("train", "infer"),
+        default="train",
+        help="time whole training steps, or inference (default: train)",
+    )
+    p.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="device to time (default: cpu)")
+    p.add_argument(
+        "--precision",
+        choices=("fp32", "tf32", "bf16"),
+        help="precision on a GPU: float32 (fp32), with TF32 products (tf32), or activations and products in "
+        "bfloat16 (default: bf16)",
+    )
+    p.add_argument(
+        "--engine",
+        choices=("cpu", "cuda", "reference"),
+        help="tinyvit engine to time (default: the fastest, cpu or cuda)",
+    )
+    p.add_argument(
+        "--threads",
+        type=thread_count,
+        metavar="N",
+        help="number of CPU threads to use, on both sides (default: one for each available core)",
+    )
+    p.add_argument(
+        "--vs", choices=("torch",), help="also time the same model in PyTorch, in alternation, and compare"
+    )
+    p.add_argument(
+        "--compile", action="store_true", help="with --vs torch, time torch.compile as well as eager mode"
+    )
+    p.add_argument(
+        "--rounds",
+        type=positive_int,
+        default=5,
+        metavar="N",
+        help="number of rounds, in each of which every side is timed once (default: 5)",
+    )
+    p.add_argument(
+        "--steps",
+        type=positive_int,
+        metavar="N",
+        help="number of steps in a round (default: 3, and 20 on a GPU)",
+    )
+    p.add_argument(
+        "--breakdown",
+        type=positive_int,
+        metavar="N",
+        help="on a CPU, also time each operation separately, on N images and one thread",
+    )
+    add_json_flag(p, "the figures as JSON")
     return p
 
 

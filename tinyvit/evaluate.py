@@ -20,7 +20,7 @@ from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
 from tinyvit.insight import judging
 from tinyvit.pictures.evaluation import MOST_CLASSES, Mistake, draw_confusion, draw_mistakes, draw_reliability
-from tinyvit.recipes.measured import followed
+from tinyvit.recipes.named import followed
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, png_path, run_command, some_path

@@ -8,7 +8,7 @@ from tinyvit.api import load
 from tinyvit.errors import UserError
 from tinyvit.insight.summary import default_image, presets_table, summary
 from tinyvit.model import RESNETS, SIZES, ViTConfig, is_preset, preset, usual_name
-from tinyvit.recipes.measured import followed
+from tinyvit.recipes.named import followed
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, path_text, pixel_count, positive_int, run_command
 from tinyvit.shell.figures import call

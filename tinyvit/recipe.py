@@ -4,8 +4,7 @@ import argparse
 import json
 import textwrap
 
-from tinyvit.recipes.measured import measurements, sentences, table
-from tinyvit.recipes.named import RECIPES, named_recipe
+from tinyvit.recipes.named import RECIPES, named_recipe, reached
 from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.figures import call
 
@@ -18,17 +17,14 @@ examples:
   python -m tinyvit.recipe cpu-8-minutes
   python -m tinyvit.train --recipe cpu-8-minutes
 """
-_UNMEASURED = "nobody has measured it yet"
 
 
 def main(args: argparse.Namespace) -> None:
-    """Print the list, one recipe, or the table."""
-    if args.markdown:
-        print(table())
-    elif args.name is None:
-        list_recipes()
-    else:
+    """Print the list, or one recipe."""
+    if args.name:
         show(args.name)
+    else:
+        list_recipes()
 
 
 def list_recipes() -> None:
@@ -37,7 +33,7 @@ def list_recipes() -> None:
     for name in RECIPES:
         recipe = named_recipe(name)
         print(f"  {name:<{width}}  {recipe.purpose}")
-        for line in sentences(measurements(recipe)) or [_UNMEASURED]:
+        for line in reached(recipe):
             print(f"  {'':<{width}}  {line}")
     print(f"\nTo train with one: {call('train')} --recipe NAME")
 
@@ -53,7 +49,7 @@ def show(name: str) -> None:
     print()
     for run in recipe.reached:
         print(f"  {100 * run.accuracy:.1f}%  {run.dataset}, {run.copy}, seed {run.seed}, {run.date}")
-    for line in sentences(measurements(recipe)) or [_UNMEASURED]:
+    for line in reached(recipe):
         print(line)
     print(f"{call('train')} --recipe {recipe.name}")
 
@@ -62,11 +58,6 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("recipe", __doc__, _EPILOG)
     p.add_argument("name", nargs="?", metavar="NAME", help=f"one of {', '.join(RECIPES)}")
-    p.add_argument(
-        "--markdown",
-        action="store_true",
-        help="print MEASUREMENTS.md's table of all measured recipes",
-    )
     return p
 
 

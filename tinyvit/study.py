@@ -1,23 +1,20 @@
-"""`python -m tinyvit.study NAME`: carry out one of the paper's studies at home, or one about recipes."""
+"""`python -m tinyvit.study NAME`: carry out one of the paper's studies at home."""
 
 import argparse
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from shlex import quote
+from shlex import join
 
 from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, path_text, positive_float, positive_int, run_command, some_path
-from tinyvit.shell.figures import duration
+from tinyvit.shell.figures import call, counted, duration
 from tinyvit.shell.flags import add_compute_flags, chosen_device
-from tinyvit.studies import STUDIES
 from tinyvit.studies.carry_out import carry_out
-from tinyvit.studies.halving import HalvingPlan
-from tinyvit.studies.picture import draw
-from tinyvit.studies.plan import Plan
-from tinyvit.studies.results import is_finished, result_of, rows_of
-from tinyvit.studies.study import CLASSES, SIZES
-from tinyvit.studies.writing import write_results
+from tinyvit.studies.paper import CLASSES, SIZES, STUDIES
+from tinyvit.studies.plan import Job, Plan
+from tinyvit.studies.results import draw, result_of, rows_of, write_results
 
 _EPILOG = """\
 Without NAME, the studies are listed. A study trains a set of models, each with several seeds, into
@@ -40,39 +37,28 @@ def main(args: argparse.Namespace) -> int:
     if args.name not in STUDIES:
         raise UserError(f"there is no study {args.name!r}: expected one of {', '.join(STUDIES)}.")
     out = args.out or Path("runs") / f"study-{args.name}"
-    plan = make_plan(args.name, args.size, args.dataset, out)
+    plan = Plan(args.name, STUDIES[args.name], args.size, args.dataset, out)
     where = {"device": "gpu" if chosen_device(args).is_gpu else "cpu"}
     where |= {"threads": args.threads} if args.threads else {}
     where |= {"data_dir": args.data_dir} if args.data_dir else {}
-    plan.claim(where)
-    count = plan.count(args.seeds)
-    if finished(plan, args.seeds) == count:
-        print(f"{out} is finished: all {count} runs are done.")
+    plan.claim()
+    jobs = list(plan.jobs(args.seeds))
+    if all(map(plan.is_finished, jobs)):
+        print(f"{out} is finished: all {len(jobs)} runs are done.")
         show(plan, args.seeds)
         return 0
-    print(f"{plan.study.question} {count} runs on {args.dataset}, in {out}", flush=True)
+    print(f"{plan.study.question} {len(jobs)} runs on {args.dataset}, in {out}", flush=True)
     try:
         status = carry_out(plan, args.seeds, where, deadline)
     finally:
         show(plan, args.seeds)
-    done = finished(plan, args.seeds)
-    if done < count:
-        seconds = seconds_left(plan, args.seeds)
+    done = [job for job in jobs if plan.is_finished(job)]
+    if len(done) < len(jobs):
+        seconds = seconds_left(plan, jobs, done)
         about = f", about {duration(seconds)} left" if seconds else ""
-        print(f"{done} of {count} runs are done{about}. To continue:")
+        print(f"{len(done)} of {len(jobs)} runs are done{about}. To continue:")
         print(f"  {again(args)}")
     return status
-
-
-def make_plan(name: str, size: str, dataset: str, out: Path) -> Plan:
-    """The plan of the study of that name."""
-    study = STUDIES[name]
-    return (HalvingPlan if study.rounds > 1 else Plan)(name, study, size, dataset, out)
-
-
-def finished(plan: Plan, seeds: int) -> int:
-    """How many runs are done."""
-    return sum(is_finished(plan.folder(job.name)) for job in plan.jobs(seeds))
 
 
 def show(plan: Plan, seeds: int) -> None:
@@ -88,49 +74,40 @@ def show(plan: Plan, seeds: int) -> None:
         mean, spread = row.mean("accuracy"), row.spread
         figure = "diverged" if mean is None else f"{100 * mean:5.1f}%"
         figure += "" if spread is None else f" ± {100 * spread:.1f}"
-        print(f"  {row.variant.name:<{width}}  {figure:<13}  {_seeds(len(row.results))}")
+        print(f"  {row.variant.name:<{width}}  {figure:<13}  {counted(len(row.results), 'seed')}")
     print(f"  {plan.out / 'table.md'}, results.json, picture.png")
 
 
-def seconds_left(plan: Plan, seeds: int) -> float | None:
+def seconds_left(plan: Plan, jobs: Sequence[Job], done: Sequence[Job]) -> float | None:
     """How long the missing runs will take, at the pace of the finished ones; None if that is not known."""
-    done = left = seconds = 0.0
-    jobs = list(plan.jobs(seeds))
-    for job in jobs if len(jobs) == plan.count(seeds) else ():
-        folder = plan.folder(job.name)
-        if not is_finished(folder):
-            left += plan.work(job)
-        elif took := result_of(folder)["seconds"]:
-            done += plan.work(job)
-            seconds += took
-    return left * seconds / done if done else None
+    took = {job.name: result_of(plan.folder(job.name))["seconds"] for job in done}
+    timed = [job for job in done if took[job.name]]
+    if not timed:
+        return None
+    pace = sum(took[job.name] for job in timed) / sum(map(plan.work, timed))
+    return pace * sum(plan.work(job) for job in jobs if job not in done)
 
 
 def list_studies(args: argparse.Namespace) -> None:
     """Print a line for each study: its question, and how much it asks of the machine."""
     width = max(map(len, STUDIES))
     for name, study in STUDIES.items():
-        plan = make_plan(name, args.size, args.dataset, Path())
-        images = plan.total(lambda job: job.images, args.seeds)
-        work = plan.total(plan.work, args.seeds)
+        plan = Plan(name, study, args.size, args.dataset, Path())
+        jobs = list(plan.jobs(args.seeds))
+        images, work = sum(job.images for job in jobs), sum(map(plan.work, jobs))
         print(
-            f"  {name:<{width}}  {study.question}  {plan.count(args.seeds)} runs, "
+            f"  {name:<{width}}  {study.question}  {len(jobs)} runs, "
             f"{images / 1e6:.1f} million image passes, {3 * work / 1e12:.1f} T multiply-adds"
         )
 
 
 def again(args: argparse.Namespace) -> str:
     """The command that was given."""
-    words = ["python", "-m", "tinyvit.study", args.name]
-    for name in ("minutes", "seeds", "dataset", "data_dir", "size", "out", "device", "threads"):
-        value = getattr(args, name)
-        if value is not None and value != parser().get_default(name):
-            words += ["--" + name.replace("_", "-"), f"{value:g}" if name == "minutes" else str(value)]
-    return " ".join(map(quote, words))
-
-
-def _seeds(count: int) -> str:
-    return f"{count} seed" + ("s" if count != 1 else "")
+    words = [args.name]
+    for name, value in vars(args).items():
+        if name != "name" and value != parser().get_default(name):
+            words += [f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value)]
+    return f"{call('study')} {join(words)}"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -145,7 +122,7 @@ def parser() -> argparse.ArgumentParser:
         type=positive_int,
         default=2,
         metavar="N",
-        help="number of runs of each variant; in time-to-accuracy, of each that is left at last (default: 2)",
+        help="number of runs of each variant (default: 2)",
     )
     p.add_argument(
         "--size",

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.benchmark.case import Case
-from tinyvit.benchmark.numpy_side import make_step
+from tinyvit.benchmark import Case
+from tinyvit.benchmark.tinyvit_side import make_step
 from tinyvit.cores import cores_of_one
 from tinyvit.distributed import ALONE, Ranks, start
 from tinyvit.model.cost import parameter_count

@@ -1,24 +1,31 @@
-"""The benchmark: its command, the two processes it talks to, and that its numbers mean what they say."""
+"""The benchmark: its command, the processes that it times, and that its numbers mean what they say."""
 
 import importlib.util
 import json
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
+import time
 from functools import partial
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from tests.tiny_runs import enter
+from tests.engine.cuda.engine_cases import CASES, SIDE, instances
+from tests.stand_in_cuda import Stream
+from tests.tiny_runs import assert_one_line, enter
 from tinyvit import bench, ops
+from tinyvit.benchmark import Case, measure, timing
 from tinyvit.benchmark.breakdown import breakdown, timed_operations
-from tinyvit.benchmark.case import Case
-from tinyvit.benchmark.compare import Timing, ratios, time_sides
-from tinyvit.benchmark.numpy_side import make_step
-from tinyvit.benchmark.on_cpu import matmul_rate
+from tinyvit.benchmark.measure import matmul_rate
+from tinyvit.benchmark.timing import Side, Timing, ratios, time_sides
+from tinyvit.benchmark.tinyvit_side import ENGINES, make_step, peak_bytes, time_steps
 from tinyvit.data import normalise
 from tinyvit.engine.blas import blas_name
 from tinyvit.model import forward, initialise, preset
@@ -31,7 +38,7 @@ SMALL = ("--model", "nano/8", "--batch-size", "4", "--rounds", "2", "--steps", "
 @pytest.fixture(autouse=True)
 def in_a_hurry(monkeypatch):
     """The rate of products, which takes seconds to measure well, does not matter here."""
-    monkeypatch.setattr("tinyvit.benchmark.on_cpu.matmul_rate", partial(matmul_rate, seconds=0.01))
+    monkeypatch.setattr("tinyvit.benchmark.measure.matmul_rate", partial(matmul_rate, seconds=0.01))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +63,7 @@ def test_the_table_and_the_json_say_the_same(mode, capsys, monkeypatch):
     assert side["images_per_second"] == pytest.approx(4e3 / side["ms_per_step"])
     status, out, _ = enter(bench, capsys, monkeypatch, *SMALL, "--mode", mode, "--breakdown", "2")
     assert status == 0
-    assert f"NumPy multiplies with {blas_name()}" in out and "numpy cpu" in out
+    assert f"NumPy multiplies with {blas_name()}" in out and "tinyvit cpu" in out
     assert "linear" in out
 
 
@@ -90,20 +97,198 @@ def test_an_unknown_model_is_one_line(capsys, monkeypatch):
     assert (status, err.count("\n")) == (2, 1)
 
 
+@pytest.mark.parametrize(
+    ("flags", "parts"),
+    [
+        (("--compile",), ("--compile goes with --vs torch",)),
+        (("--precision", "bf16"), ("--precision needs --device gpu",)),
+        (("--device", "gpu", "--breakdown", "8"), ("--breakdown is for the CPU",)),
+        (("--engine", "cuda"), ("--device cpu has the engines cpu, reference",)),
+        (("--device", "gpu", "--engine", "cpu"), ("--device gpu has the engines cuda, reference",)),
+    ],
+)
+def test_flags_that_do_not_go_together_are_refused(go, flags, parts):
+    assert_one_line(go(bench, *flags), *parts)
+
+
+def test_without_a_gpu_one_line_says_so(go, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert_one_line(go(bench, "--device", "gpu"), "no GPU can be used")
+
+
 def test_both_engines_can_be_timed():
-    for variant in ("cpu", "reference"):
+    for variant in ENGINES["cpu"]:
         make_step(Case("nano/8", 32, 2, "train", 1), variant)()
+    with pytest.raises(ValueError, match="nonsense"):
+        make_step(Case("nano/8", 32, 2, "train", 1), "nonsense")
+
+
+# The processes.
+
+INFERENCE = Case("nano/8", 32, 2, "infer", 1)
 
 
 def test_sides_run_in_turn_and_ratios_go_pair_by_pair():
-    timings = time_sides(Case("nano/8", 32, 2, "infer", 1), [("numpy", "cpu"), ("numpy", "reference")], 2, 1)
-    assert [len(timing.seconds) for timing in timings] == [2, 2]
+    timings = time_sides(INFERENCE, ["tinyvit cpu", "tinyvit reference"], 2, 1, 1)
+    assert [(timing.name, len(timing.seconds)) for timing in timings] == [
+        ("tinyvit cpu", 2),
+        ("tinyvit reference", 2),
+    ]
     assert ratios(Timing("a", [1.0, 2.0]), Timing("b", [3.0, 3.0])).tolist() == [3.0, 1.5]
 
 
-def test_a_side_that_cannot_run_is_an_error():
-    with pytest.raises(RuntimeError, match="numpy nonsense"):
-        time_sides(Case("nano/8", 32, 2, "infer", 1), [("numpy", "nonsense")], 1, 1)
+def test_a_side_that_fails_is_left_out_unless_it_is_tinyvits(capfd):
+    (timing,) = time_sides(INFERENCE, ["tinyvit cpu", "tinyvit nonsense"], 1, 1, 1)
+    assert timing.name == "tinyvit cpu"
+    assert "the tinyvit nonsense process ended with status 1: it is left out" in capfd.readouterr().err
+    with pytest.raises(RuntimeError, match="tinyvit nonsense"):
+        time_sides(INFERENCE, ["tinyvit nonsense"], 1, 1, 1)
+
+
+PROGRAM = """
+from tinyvit.benchmark import Case
+from tinyvit.benchmark.timing import Side
+
+if __name__ == "__main__":
+    side = Side(Case("nano/8", 32, 2, "infer", 1), "tinyvit cpu")
+    side.run(1)
+    print(side._process.pid, flush=True)
+    input()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_process_ends_when_the_one_that_started_it_is_killed(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    command = [sys.executable, str(tmp_path / "program.py")]
+    own = os.environ | {"PYTHONPATH": str(Path(bench.__file__).parents[1])}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=own) as parent:
+        child = Path(f"/proc/{int(parent.stdout.readline())}")
+        assert child.exists()
+        parent.kill()
+    deadline = time.monotonic() + 20
+    while is_running(child) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if is_running(child):
+        os.kill(int(child.name), signal.SIGKILL)
+        pytest.fail("the process went on alone")
+
+
+def is_running(process):
+    """True unless it has ended: one that nobody has asked for its status is still listed."""
+    try:
+        return (process / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_side_that_was_killed_has_had_too_little_memory():
+    side = Side(INFERENCE, "tinyvit cpu")
+    side.run(1)
+    os.kill(side._process.pid, 9)
+    with pytest.raises(MemoryError, match="the tinyvit cpu process was killed"):
+        side.run(1)
+    side.close()
+
+
+# On a GPU: the stand-in for CuPy.
+
+ON_GPU = Case("mean", SIDE, 3, "train", 1, "bf16", "gpu")
+
+
+@pytest.fixture
+def card(cuda, monkeypatch):
+    """The stand-in with a clock, on which every event is a millisecond after the one before."""
+    ticks = count()
+
+    class Event:
+        def record(self):
+            self.at = next(ticks)
+
+        def synchronize(self):
+            assert self.at is not None
+
+    cuda.xp.cuda.Event = Event
+    cuda.xp.cuda.get_elapsed_time = lambda a, b: float(b.at - a.at)
+    cuda.xp.get_default_memory_pool = lambda: SimpleNamespace(total_bytes=lambda: 123_000_000)
+    cuda.xp.instances = instances()
+    monkeypatch.setattr(Case, "config", property(lambda self: CASES[self.model]))
+    return cuda.xp
+
+
+@pytest.mark.parametrize("mode", ["train", "infer"])
+@pytest.mark.parametrize("engine", ENGINES["gpu"])
+def test_both_engines_are_timed_by_the_cards_clock(card, engine, mode):
+    case = Case("mean", SIDE, 3, mode, 1, "fp32", "gpu")
+    assert time_steps(case, make_step(case, engine), 4) == pytest.approx([0.001] * 4)
+    assert peak_bytes(case) == 123_000_000
+
+
+def test_a_step_that_is_not_captured_is_not_timed_in_silence(card, monkeypatch, capsys):
+    step = make_step(Case("mean", SIDE, 3, "infer", 1, "bf16", "gpu"), "cuda")
+
+    def fails(_):
+        raise RuntimeError("cudaErrorStreamCaptureUnsupported")
+
+    monkeypatch.setattr(Stream, "begin_capture", fails)
+    for _ in range(4):
+        step()
+    assert capsys.readouterr().err.count("could not be captured as a CUDA graph (cudaErrorStream") == 1
+
+
+class HereSide(Side):
+    """A side in this process, whose steps take the milliseconds in SPEEDS; if not there, it makes one."""
+
+    def __init__(self, case, name):
+        self.case, self.name = case, name
+
+    def run(self, steps):
+        if self.name not in SPEEDS:
+            make_step(self.case, self.name.split()[1])()
+        if SPEEDS[self.name] is None:
+            raise RuntimeError(f"the {self.name} process ended with status 1")
+        return [1e-3 * SPEEDS[self.name]] * steps, 10**9
+
+    def close(self):
+        pass
+
+
+SPEEDS = {"tinyvit cuda": 2.0, "torch eager autocast": 5.0, "torch eager pure": 4.0}
+SPEEDS |= {"torch compile autocast": 2.2, "torch compile pure": None}
+
+
+def test_every_way_of_pytorch_is_compared_and_one_that_fails_is_left_out(cuda, go, monkeypatch):
+    monkeypatch.setattr(timing, "Side", HereSide)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    flags = ("--device", "gpu", "--model", "nano/8", "--batch-size", "16", "--vs", "torch", "--compile")
+    status, out, err = go(bench, *flags, "--json")
+    assert (status, err.count("left out")) == (0, 1)
+    result = json.loads(out)
+    assert [side["name"] for side in result["sides"]] == list(SPEEDS)[:4]
+    assert {name: np.median(values) for name, values in result["ratios"].items()} == pytest.approx(
+        {"torch eager autocast": 2.5, "torch eager pure": 2.0, "torch compile autocast": 1.1}
+    )
+    assert (result["case"]["precision"], result["device"]) == ("bf16", cuda.label)
+    text = measure.table(result)
+    assert f"training step, bf16, {cuda.label}" in text and "2.00 times as fast as torch eager pure" in text
+    assert "of bound" not in text and "GFLOP" not in text
+
+
+@pytest.mark.parametrize(
+    ("flags", "parts"),
+    [
+        (("--model", "R+Ti/16", "--image-size", "64", "--batch-size", "2"), ("convolutions", "--engine ref")),
+        (("--model", "nano/8", "--batch-size", "65536"), ("65,536 blocks", "fewer")),
+    ],
+)
+def test_what_the_kernels_do_not_have_is_one_line(cuda, go, monkeypatch, flags, parts):
+    monkeypatch.setattr(timing, "Side", HereSide)
+    monkeypatch.delitem(SPEEDS, "tinyvit cuda")
+    assert_one_line(go(bench, "--device", "gpu", *flags), *parts)
+
+
+# What is timed.
 
 
 def test_the_breakdown_leaves_the_operations_as_they_were_and_counts_each_by_itself():

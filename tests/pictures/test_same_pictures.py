@@ -17,7 +17,6 @@ from tinyvit.pictures.evaluation import Mistake, draw_confusion, draw_mistakes, 
 from tinyvit.pictures.portrait import save_offset_scores, save_portrait, save_similarities
 from tinyvit.pictures.rows import COLUMNS, draw_augmentation, draw_patches
 from tinyvit.pictures.study import Found, draw_lines, draw_rows
-from tinyvit.pictures.worth import Difference, draw_worth
 
 STORED = Path(__file__).with_name("same_pictures.npz")
 CELLS = 48, 32  # across and down
@@ -52,11 +51,6 @@ FOUND = [
     Found("wide", [0.62], ["width"], 1e3),
     Found("level", [0.58]),
 ]
-GAINS = [
-    Difference("flips", "alone", 2.5, [2.0, 3.0], 0.5),
-    Difference("flips", "everything", -1.0, [-1.0], None),
-    Difference("crops", "alone", 4.0, [3.5, 4.5], 0.25),
-]
 TABLE = reliability(np.stack([values(90), 1 - values(90)], axis=1), np.arange(90) % 3 // 2)
 COUNTS = np.array([[5, 3, 0], [1, 11, 2], [0, 0, 0]])
 FILTERS = values(7, 4, 4, 3) - 0.5
@@ -89,7 +83,6 @@ DRAWINGS = {
     "mistakes": lambda p: draw_mistakes(MISTAKES, p, "a title"),
     "rows": lambda p: draw_rows("a question?", "a subtitle", FOUND, p),
     "lines": lambda p: draw_lines("a question?", "a subtitle", FOUND, "cost", "{:g}".format, p),
-    "gains": lambda p: draw_worth("a question?", "a subtitle", GAINS, p),
 }  # fmt: skip
 
 

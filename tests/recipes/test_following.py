@@ -8,17 +8,12 @@ import pytest
 from tests.tiny_runs import assert_one_line, interrupted_after, tiny
 from tinyvit import evaluate, finetune, info, pretrain, train
 from tinyvit.backend import select_device
-from tinyvit.recipes.measured import at_this_speed, expected
+from tinyvit.recipes.named import followed
 from tinyvit.runs.settings import Settings
-from tinyvit.shell import progress
-from tinyvit.training import wording
 from tinyvit.training.choices import new_settings
 from tinyvit.training.recipes import recipe
 
-EXPECTED = (
-    "recipe cpu-8-minutes: expect 75.0% (folder, drawn, one seed) in 2:00 at 100 img/s on a processor, "
-    "2 cores"
-)
+NAMED = "recipe cpu-8-minutes: python -m tinyvit.recipe cpu-8-minutes shows what it reached"
 
 
 def choose(repeated=None, **chosen):
@@ -92,15 +87,11 @@ def test_an_unknown_recipe_leaves_nothing(go, tmp_path):
 # What is said.
 
 
-def test_what_a_run_says_and_remembers(go, follow, rewrite, tmp_path, monkeypatch):
-    monkeypatch.setattr(progress, "SPEED_SECONDS", 0)
-    rewrite({})
+def test_what_a_run_says_and_remembers(go, follow, rewrite, tmp_path):
+    rewrite()
     status, out, err = follow()
     assert (status, err) == (0, "")
-    line, speed = re.search(r"^tinyvit .*\n(.*)\n(.*)\n", out, re.MULTILINE).groups()
-    assert line == EXPECTED
-    assert re.fullmatch(r"at [\d,.]+ img/s, the speed seen here, the whole run takes about [\d:]+", speed)
-    assert out.count("the speed seen here") == 1
+    assert re.search(r"^tinyvit .*\n(.*)\n", out, re.MULTILINE)[1] == NAMED
     assert json.loads((tmp_path / "run" / "config.json").read_text())["settings"]["recipe"] == "cpu-8-minutes"
     assert "best.npz of recipe cpu-8-minutes on 8 test images: " in go(evaluate, tmp_path / "run")[1]
     assert json.loads(go(evaluate, tmp_path / "run", "--json")[1])["recipe"] == "cpu-8-minutes"
@@ -108,8 +99,9 @@ def test_what_a_run_says_and_remembers(go, follow, rewrite, tmp_path, monkeypatc
 
 
 def test_a_run_that_differs_from_its_recipe_says_in_what(go, follow, rewrite, tmp_path):
-    rewrite({})
-    assert follow("--lr", "0.003")[0] == 0
+    rewrite()
+    status, out, _ = follow("--lr", "0.003")
+    assert (status, "recipe cpu-8-minutes, but for lr: " in out) == (0, True)
     what = "cpu-8-minutes, but for lr"
     assert f"best.npz of recipe {what}" in go(evaluate, tmp_path / "run")[1]
     assert (
@@ -118,78 +110,36 @@ def test_a_run_that_differs_from_its_recipe_says_in_what(go, follow, rewrite, tm
     )
 
 
-@pytest.mark.parametrize("known", [False, True])
-def test_a_resumed_run_says_only_what_was_not_known(go, follow, rewrite, tmp_path, monkeypatch, known):
-    rewrite({})
+def test_a_resumed_run_does_not_name_its_recipe_again(go, follow, rewrite, tmp_path, monkeypatch):
+    rewrite()
     with interrupted_after(monkeypatch, 5):
         status, out, _ = follow()
-    assert (status, EXPECTED in out, "the speed seen here" in out) == (130, True, False)
-    monkeypatch.setattr(progress, "SPEED_SECONDS", 0)
-    monkeypatch.setattr(wording, "SPEED_SECONDS", 0 if known else 1000)
+    assert (status, NAMED in out) == (130, True)
     status, out, err = go(train, "--resume", tmp_path / "run")
-    assert (status, err) == (0, "")
-    assert "expect" not in out
-    assert out.count("the speed seen here") == (not known)
+    assert (status, err, NAMED in out) == (0, "", False)
 
 
-def test_a_run_without_a_recipe_says_nothing_of_the_kind(go, photos, tmp_path, monkeypatch):
-    monkeypatch.setattr(progress, "SPEED_SECONDS", 0)
+def test_a_run_without_a_recipe_says_nothing_of_the_kind(go, photos, tmp_path):
     status, out, _ = go(train, *tiny(photos, tmp_path / "run", "--epochs", "1"))
-    assert (status, "recipe cpu" in out, "the speed seen here" in out) == (0, False, False)
+    assert (status, "\nrecipe " in out) == (0, False)
     said = go(evaluate, tmp_path / "run")[1] + go(info, tmp_path / "run")[1]
     assert "of recipe" not in said
     assert "the recipe" not in said
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "name"),
     [
-        ({}, EXPECTED),
-        ({"seed": 4, "threads": 7, "device": "gpu", "accumulate": 2, "evaluate_every": 3}, EXPECTED),
-        (
-            {"lr": 0.5, "crop_padding": 2},
-            "recipe cpu-8-minutes, but for lr, crop padding: nobody has measured that",
-        ),
-        (
-            {"dataset": "shapes"},
-            "recipe cpu-8-minutes was made for folder: nobody has measured it on shapes yet",
-        ),
+        ({}, "cpu-8-minutes"),
+        ({"seed": 4, "threads": 7, "device": "gpu", "accumulate": 2, "evaluate_every": 3}, "cpu-8-minutes"),
+        ({"dataset": "shapes"}, "cpu-8-minutes"),
+        ({"lr": 0.5, "crop_padding": 2}, "cpu-8-minutes, but for lr, crop padding"),
     ],
 )
-def test_figures_are_those_of_the_same_experiment_only(rewrite, change, said):
-    rewrite({}, {"dataset": "cifar10"})
-    assert expected(choose(recipe="cpu-8-minutes", **change)) == [said]
-
-
-def test_what_nobody_has_measured_is_called_so(rewrite):
+def test_a_recipe_is_followed_unless_another_experiment_is_made_of_it(rewrite, change, name):
     rewrite()
-    assert expected(choose(recipe="cpu-8-minutes")) == ["recipe cpu-8-minutes: nobody has measured it yet"]
+    assert followed(choose(recipe="cpu-8-minutes", **change)) == name
 
 
-def test_a_recipe_measured_on_another_data_set_than_its_own_has_figures_there(rewrite):
-    rewrite({"dataset": "shapes", "accuracy": 0.5})
-    (line,) = expected(choose(recipe="cpu-8-minutes", dataset="shapes"))
-    assert line.startswith("recipe cpu-8-minutes: expect 50.0% (shapes, drawn")
-
-
-def test_a_recipe_of_another_version_is_no_obstacle(rewrite):
-    settings = Settings(dataset="shapes", model="nano/4", recipe="cpu-forgotten")
-    assert expected(settings) == []
-    assert at_this_speed(settings, 6000, 100.0).endswith("takes about 1:00")
-
-
-@pytest.mark.parametrize(
-    ("change", "time"),
-    [({}, "4:00"), ({"epochs": 5}, "2:00")],  # 6,000 images at 50 a second; what was measured took longer
-)
-def test_the_time_at_the_speed_seen_grows_from_what_was_measured(rewrite, change, time):
-    rewrite({"minutes": 2.0, "images_per_second": 100.0})
-    line = at_this_speed(choose(recipe="cpu-8-minutes", **change), 6000, 50.0)
-    assert line == f"at 50 img/s, the speed seen here, the whole run takes about {time}"
-
-
-def test_a_run_never_takes_less_than_its_training(rewrite):
-    """A measured run may have had fewer training images, where some were held out."""
-    rewrite({"minutes": 0.9, "images_per_second": 100.0}, {"minutes": 0.8, "seed": 1, "processor": "another"})
-    line = at_this_speed(choose(recipe="cpu-8-minutes"), 6000, 50.0)
-    assert line.endswith("takes about 2:00")
+def test_a_recipe_of_another_version_is_no_obstacle():
+    assert followed(Settings(dataset="shapes", model="nano/4", recipe="cpu-forgotten")) == ""

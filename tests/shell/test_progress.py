@@ -292,16 +292,3 @@ def test_what_is_printed_elsewhere_finds_the_moving_line_erased():
     progress.clear()
     stream.write("cat.png")
     assert screen(stream.text, 100) == ["cat.png"]
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_a_line_that_needs_the_speed_is_printed_once_it_is_known(terminal):
-    progress, stream, clock = make(terminal)
-    progress.once_the_speed_is_known(lambda rate: f"{rate} a second")
-    clock.now += 1000  # as long as it takes to load the data
-    show_step(progress, clock)
-    show_step(progress, clock, after=19.9)
-    assert "a second" not in stream.text
-    for _ in range(3):
-        show_step(progress, clock, after=0.2)
-    assert [row for row in screen(stream.text, 100) if "a second" in row] == ["812.4 a second"]

@@ -15,10 +15,10 @@ from tinyvit import data, study
 from tinyvit.data import make_shapes
 from tinyvit.engine import ReferenceEngine
 from tinyvit.runs.settings import Settings
-from tinyvit.studies import STUDIES, carry_out
+from tinyvit.studies import carry_out
+from tinyvit.studies.paper import COMMON, SIZES, STUDIES, First, Study, Variant
 from tinyvit.studies.plan import Plan
 from tinyvit.studies.results import rows_of
-from tinyvit.studies.study import COMMON, SIZES, First, Study, Variant
 from tinyvit.training import saving
 
 STEPS = 4
@@ -187,8 +187,9 @@ def test_a_folder_holds_one_study(run, go, tmp_path, monkeypatch):
     changed = Study(TINY.question, TINY.paper, lambda *_: TINY.variants("small", "shapes")[:1], TINY.usual)
     monkeypatch.setitem(STUDIES, "tiny", changed)
     assert_one_line(run("a"), "other settings")
-    (tmp_path / "a" / "study.json").write_text("{")
-    assert_one_line(run("a"), "study.json is damaged")
+    for damaged in ("{", "3"):
+        (tmp_path / "a" / "study.json").write_text(damaged)
+        assert_one_line(run("a"), "study.json is damaged")
 
 
 def test_a_run_that_diverges_is_a_result_too(run, tmp_path, monkeypatch):
@@ -236,7 +237,7 @@ def test_the_studies_are_listed_with_their_questions_and_costs(go):
 @pytest.mark.parametrize("name", STUDIES)
 @pytest.mark.parametrize("size", SIZES)
 def test_every_study_is_made_of_runs_that_can_be_made(name, size, tmp_path):
-    plan = study.make_plan(name, size, "cifar10", tmp_path)
+    plan = Plan(name, STUDIES[name], size, "cifar10", tmp_path)
     jobs = list(plan.jobs(1))
     assert len({job.name for job in jobs}) == len(jobs)
     for job in jobs:

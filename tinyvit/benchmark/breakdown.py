@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tinyvit import model, ops
-from tinyvit.benchmark.case import Case
+from tinyvit.benchmark import Case
 from tinyvit.data import normalise
 from tinyvit.engine.blas import keep_freed_memory, one_blas_thread
 from tinyvit.model import initialise

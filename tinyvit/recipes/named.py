@@ -6,6 +6,8 @@ reached    runs by this recipe that were seen to the end, each with the fields o
 """
 
 import json
+import statistics
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 
 from tinyvit.errors import UserError
 from tinyvit.runs.settings import Settings
+from tinyvit.shell.figures import duration, img_per_second
 
 RECIPES: tuple[str, ...] = ("cpu-8-minutes", "cpu-20-minutes", "cpu-hour", "cpu-best")
 RECIPES += ("gpu-30-seconds", "gpu-2-minutes", "gpu-best")  # as they are listed
@@ -71,6 +74,16 @@ class Recipe:
         ]
 
 
+def followed(settings: Settings) -> str:
+    """The recipe that a run with these settings followed, and in what it differed; empty if it named none."""
+    if settings.recipe not in RECIPES:  # or one that this version does not have
+        return ""
+    changed = ", ".join(
+        name.replace("_", " ") for name in named_recipe(settings.recipe).differences(settings)
+    )
+    return f"{settings.recipe}, but for {changed}" if changed else settings.recipe
+
+
 def named_recipe(name: str) -> Recipe:
     """The recipe of that name. Raises UserError if there is none."""
     if name not in RECIPES:
@@ -79,3 +92,21 @@ def named_recipe(name: str) -> Recipe:
     record = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     reached = tuple(Reached(**run) for run in record["reached"])
     return Recipe(name, record["about"], record["settings"], reached)
+
+
+def reached(recipe: Recipe) -> Iterator[str]:
+    """A line for the runs on each data set and processor: accuracy, with its spread over seeds, and time."""
+    groups: dict[tuple, list[Reached]] = {}
+    for run in recipe.reached:
+        groups.setdefault((run.dataset, run.copy, run.processor, run.passes), []).append(run)
+    for (dataset, copy, processor, _), runs in groups.items():
+        values = [100 * run.accuracy for run in runs]
+        spread, seeds = "", "one seed"
+        if len(runs) > 1:
+            spread, seeds = f" ± {statistics.stdev(values):.1f}", f"{len(runs)} seeds"
+        time = duration(60 * statistics.mean(run.minutes for run in runs))
+        speed = img_per_second(statistics.mean(run.images_per_second for run in runs))
+        accuracy = f"{statistics.mean(values):.1f}{spread}% ({dataset}, {copy}, {seeds})"
+        yield f"{accuracy} in {time} at {speed} on {processor}"
+    if not groups:
+        yield "nobody has measured it yet"

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import math
 import sys
 import time
 from collections.abc import Callable
@@ -19,8 +18,6 @@ from typing import TextIO
 
 from tinyvit.shell.figures import duration, figure, img_per_second, percent
 from tinyvit.shell.moving_line import MovingLine
-
-SPEED_SECONDS = 20  # of training, after which its speed is known
 
 
 def _shorter(layout: str, *parts: str) -> tuple[str, ...]:
@@ -49,8 +46,6 @@ class Progress:
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic):
         self._clock = clock
         self._line = MovingLine(sys.stdout if stream is None else stream, clock)
-        self._of_speed: Callable[[float], str] | None = None
-        self._first_step = math.inf  # when it was shown
 
     @classmethod
     def silent(cls) -> Progress:
@@ -73,10 +68,6 @@ class Progress:
         seconds_left: float | None,
     ) -> None:
         """Show step done of total in an epoch; rate in images per second, seconds_left None while unknown."""
-        self._first_step = min(self._first_step, self._clock())
-        if self._of_speed and self._clock() - self._first_step >= SPEED_SECONDS:
-            self.note(self._of_speed(rate))
-            self._of_speed = None
         if not self._line.is_due(last=done >= total):
             return
         fields = {
@@ -121,10 +112,6 @@ class Progress:
     def note(self, text: str) -> None:
         """Print a line above the moving line."""
         self._line.stay_above(text)
-
-    def once_the_speed_is_known(self, line: Callable[[float], str]) -> None:
-        """Print line(rate), a note, once: when training has gone on for SPEED_SECONDS at this rate."""
-        self._of_speed = line
 
     def outcome(self, *lines: str) -> None:
         """Print what a run has come to, and what to do next."""

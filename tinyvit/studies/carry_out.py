@@ -3,16 +3,14 @@
 import math
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.shell.figures import duration, percent
 from tinyvit.shell.progress import Progress
-from tinyvit.studies.plan import Job, Plan
-from tinyvit.studies.results import DIVERGED, is_finished, result_of, rows_of
-from tinyvit.studies.writing import write_results
+from tinyvit.studies.plan import DIVERGED, Job, Plan
+from tinyvit.studies.results import result_of, rows_of, write_results
 from tinyvit.training.divergence import Diverged
 from tinyvit.training.session import train
 from tinyvit.training.signals import NO_READER, OUT_OF_TIME
@@ -24,22 +22,22 @@ def carry_out(plan: Plan, seeds: int, where: Mapping[str, Any], deadline: float 
     where holds the settings that say where to compute and where the data are. The deadline is a time of
     time.monotonic().
     """
-    count = plan.count(seeds)
-    for number, job in enumerate(plan.jobs(seeds), 1):
-        folder = plan.folder(job.name)
-        if is_finished(folder):
+    jobs = list(plan.jobs(seeds))
+    for number, job in enumerate(jobs, 1):
+        if plan.is_finished(job):
             continue
         if time.monotonic() >= deadline:
             return 0
-        progress = RunProgress(f"{number:>{len(str(count))}}/{count}  {job.name}")
-        status = make_run(plan, job, folder, where, deadline, progress)
+        progress = RunProgress(f"{number:>{len(str(len(jobs)))}}/{len(jobs)}  {job.name}")
+        status = make_run(plan, job, where, deadline, progress)
         if status == 128 + OUT_OF_TIME:
             return 0
         if status == 128 + NO_READER:
             raise BrokenPipeError  # it ends quietly, as all but the commands that train one run
         if status:
             return status
-        if not is_finished(folder):
+        folder = plan.folder(job.name)
+        if not plan.is_finished(job):
             raise UserError(
                 f"{folder} is trained, but its figures could not be written: make room, and run this again."
             )
@@ -48,13 +46,12 @@ def carry_out(plan: Plan, seeds: int, where: Mapping[str, Any], deadline: float 
     return 0
 
 
-def make_run(
-    plan: Plan, job: Job, folder: Path, where: Mapping[str, Any], deadline: float, progress: Progress
-) -> int:
+def make_run(plan: Plan, job: Job, where: Mapping[str, Any], deadline: float, progress: Progress) -> int:
     """Start or resume a run; returns its exit status.
 
     If it diverges, or starts from a run that did, a file in its folder says so.
     """
+    folder = plan.folder(job.name)
     try:
         if (folder / "config.json").is_file():
             return train(dict(where), resume=folder, deadline=deadline, progress=progress)

@@ -1,4 +1,4 @@
-"""What a run says of itself: its length, its model, what to expect of it, and what came of it."""
+"""What a run says of itself: its length, its model, its recipe, and what came of it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,10 +10,9 @@ from tinyvit.errors import UserError
 from tinyvit.insight.judging import with_interval
 from tinyvit.model import is_resnet, usual_name
 from tinyvit.optim import averaged
-from tinyvit.recipes.measured import at_this_speed, expected
+from tinyvit.recipes.named import followed
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import as_argument, call, counted, duration
-from tinyvit.shell.progress import SPEED_SECONDS
 from tinyvit.training.evaluation import figures_of_epoch
 from tinyvit.training.loop import Trainer
 from tinyvit.training.saving import write_patches
@@ -71,16 +70,10 @@ def where(trainer: Trainer, device: Device) -> str:
 
 
 def announce(trainer: Trainer) -> None:
-    """Say what to expect of a new run, and, if it was not seen before, how long it takes at its own speed."""
-    settings, state, progress = trainer.settings, trainer.state, trainer.progress
-    if not state.step:
-        for line in expected(settings):
-            progress.note(line)
-    if settings.recipe and state.seconds < SPEED_SECONDS:
-        images, stages = trainer.images_left(), trainer.stages
-        progress.once_the_speed_is_known(
-            lambda rate: at_this_speed(settings, images, rate, stages.cost(trainer.done))
-        )
+    """Name the recipe of a new run."""
+    settings = trainer.settings
+    if not trainer.state.step and (recipe := followed(settings)):
+        trainer.progress.note(f"recipe {recipe}: {call('recipe')} {settings.recipe} shows what it reached")
 
 
 @by_first

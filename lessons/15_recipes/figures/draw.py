@@ -1,21 +1,27 @@
 """Draw this lesson's figures: python -m lessons.15_recipes.figures.draw [STUDY]
 
-study.png is drawn from measured.json beside this file. With the folder of a study of ingredients, what the
+study.png is drawn from measured.json beside this file. With the folder of ingredients.py's study, what the
 lesson needs of its results is copied there first: only comparisons of which both sides have been run.
 """
 
+import importlib
 import json
+import math
 import sys
 from pathlib import Path
 
 import numpy as np
 
-from lessons.drawing import AXIS, BLUE, INK, ORANGE, QUIET, Axes, Sheet
+from lessons.drawing import AXIS, BLUE, INK, ORANGE, QUIET, Axes, Sheet, nice_ticks
 from lessons.star import star
 from tinyvit.data import make_shapes
 from tinyvit.data.mixing import Mixing, mix_images
-from tinyvit.pictures.worth import Difference, draw_worth
+from tinyvit.pictures import sheet as fine  # with one pixel a point
+from tinyvit.pictures.axes import legend_width
+from tinyvit.pictures.colours import GRID, SERIES, tint
+from tinyvit.pictures.text import cut, text_width
 
+comparisons = importlib.import_module("lessons.15_recipes.ingredients").comparisons
 HERE = Path(__file__).parent
 MUON = (3.4445, -4.7750, 2.0315)
 CUBIC = (1.5, -0.5, 0.0)
@@ -37,8 +43,31 @@ def copy(study):
         variant["name"]: [run["accuracy"] for run in variant["runs"] if not run["diverged"]]
         for variant in variants
     }
-    kept["comparisons"] = study["comparisons"]
+    kept["comparisons"] = compared(kept["accuracies"], study["size"])
     (HERE / "measured.json").write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+
+
+def compared(accuracies, size):
+    """Every comparison: the gain, for each seed too, and its standard error by one spread for all."""
+    lists = [np.array(x) for x in accuracies.values() if x]
+    squares = sum(((x - x.mean()) ** 2).sum() for x in lists)
+    freedom = sum(len(x) - 1 for x in lists)
+    found = []
+    for name, beside, added, without in comparisons(size):
+        if not (accuracies.get(added) and accuracies.get(without)):
+            continue
+        x, y = np.array(accuracies[added]), np.array(accuracies[without])
+        one = {
+            "name": name,
+            "beside": beside,
+            "added": added,
+            "without": without,
+            "gain": x.mean() - y.mean(),
+        }
+        one["gain_by_seed"] = (x - y).tolist() if len(x) == len(y) else []
+        error = math.sqrt(squares / freedom * (1 / len(x) + 1 / len(y))) if freedom else None  # eq. 7 and 8
+        found.append(one | {"standard_error": error})
+    return found
 
 
 def draw_values():
@@ -86,23 +115,62 @@ def draw_mixing():
 
 
 def draw_study():
-    """Every comparison of the study: what an ingredient gains in the plain recipe and in the full one."""
+    """What an ingredient gains in the plain recipe and in the full one: a row for each, around a line at 0.
+
+    A mark is at the gain, pale dots at the gains of single seeds, and a line reaches two standard errors to
+    either side.
+    """
     measured = json.loads((HERE / "measured.json").read_text("utf-8"))
-    found = [
-        Difference(
-            one["name"],
-            one["beside"],
-            100 * one["gain"],
-            [100 * gain for gain in one["gain_by_seed"]],
-            one["standard_error"] and 100 * one["standard_error"],
-        )
-        for one in measured["comparisons"]
-    ]
-    run = measured["common"]
+    found, run = measured["comparisons"], measured["common"]
     passes = run["steps"] * run["batch_size"] / 50_000
     seeds = max(len(values) for values in measured["accuracies"].values())
     subtitle = f"{run['model']} on CIFAR-10 (JPEG copy), passes: {passes:.2g}, seeds: {seeds}"
-    draw_worth("What each ingredient is worth", subtitle, found, HERE / "study.png")
+    names = list(dict.fromkeys(one["name"] for one in found))
+    places = list(dict.fromkeys(one["beside"] for one in found))
+    width, top, row, below = 900, 122, 46, 64  # of the picture, above the first row, a row, below the last
+    left = 40 + max(text_width(name, 16) for name in names) + 24
+    right, bottom = width - 40, top + row * len(names)
+    sheet = fine.Sheet(width, bottom + below)
+    sheet.text(40, 32, cut("What each ingredient is worth", width - 80, 20), 20, INK, "lm")
+    sheet.text(40, 60, cut(subtitle, width - 80, 14), 14, QUIET, "lm")
+    ends = [end for one in found for end in (0.0, *reach(one), *points(one))]
+    pad = max(0.2, 0.05 * (max(ends) - min(ends)))
+    ticks = nice_ticks(min(ends) - pad, max(ends) + pad)
+    axes = Axes(sheet, (left, top, right, bottom), (ticks[0], ticks[-1]), (0, 1))
+    axes.x_ticks(ticks, [f"{tick:+g}" if tick else "0" for tick in ticks], size=13, grid=True)
+    sheet.text(right, bottom + 42, "points of test accuracy gained", 13, QUIET, "rm")
+    zero, _ = axes.place(0, 0)
+    sheet.line([(zero, top), (zero, bottom)], INK, 1.5)
+    for i, name in enumerate(names):
+        middle = top + row * (i + 0.5)
+        if i:
+            sheet.line([(40, top + row * i), (right, top + row * i)], GRID, 1)
+        sheet.text(left - 12, middle, name, 16, INK, "rm")
+        for one in (one for one in found if one["name"] == name):
+            k = places.index(one["beside"])
+            y, colour = middle + 9 * (2 * k - len(places) + 1), SERIES[k]
+            if one["standard_error"] is not None:
+                sheet.line([(axes.place(end, 0)[0], y) for end in reach(one)], tint(colour, 0.7), 2)
+            for gain in points(one):
+                sheet.dot((axes.place(gain, 0)[0], y), 3, tint(colour, 0.55))
+            sheet.dot((axes.place(100 * one["gain"], 0)[0], y), 5, colour)
+    x = 46.0
+    for place, colour in zip(places, SERIES, strict=False):
+        sheet.dot((x, 92), 5, colour)
+        sheet.text(x + 12, 92, f"in the {place}", 15, INK, "lm")
+        x += legend_width(f"in the {place}", 15)
+    sheet.save(HERE / "study.png")
+
+
+def reach(one):
+    """The ends of the line of a comparison, in points."""
+    error = 2 * (one["standard_error"] or 0.0)
+    return 100 * (one["gain"] - error), 100 * (one["gain"] + error)
+
+
+def points(one):
+    """The gains of single seeds, if there are several, in points."""
+    return [100 * gain for gain in one["gain_by_seed"]] if len(one["gain_by_seed"]) > 1 else []
 
 
 if __name__ == "__main__":

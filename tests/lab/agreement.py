@@ -1,6 +1,6 @@
 """Whether the CUDA engine computes on this GPU what the reference computes on the CPU.
 
-    python -m tinyvit.benchmark.agreement
+    python -m tests.lab.agreement
 
 takes a small model through a few kinds of step in each precision, and prints how far loss and gradients are
 from those of the reference in float64. The exit status is 1 if any is too far.
@@ -12,8 +12,8 @@ from types import ModuleType
 
 import numpy as np
 
+from tests.lab.ceilings import usable_gpu
 from tinyvit.backend import to_numpy
-from tinyvit.benchmark.on_gpu import usable_gpu
 from tinyvit.engine import ReferenceEngine
 from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.support import unsupported_reason
@@ -84,6 +84,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    with ending("tinyvit.benchmark.agreement"):
+    with ending("tests.lab.agreement"):
         status = main()
     sys.exit(status)

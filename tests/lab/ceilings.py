@@ -1,6 +1,6 @@
 """What machine this is, and the most that its card gives: how fast it copies, and multiplies large matrices.
 
-    python -m tinyvit.benchmark.ceilings
+    python -m tests.lab.ceilings
 
 prints that as JSON.
 """
@@ -13,12 +13,20 @@ from types import ModuleType
 
 import numpy as np
 
-from tinyvit.backend import Device, cupy_package
-from tinyvit.benchmark.gpu_side import time_steps
-from tinyvit.benchmark.on_gpu import usable_gpu
+from tinyvit.backend import Device, cupy_package, select_device
+from tinyvit.benchmark.timing import card_seconds
 from tinyvit.engine.cuda.cublas import WORKSPACE_BYTES, Cublas
 from tinyvit.engine.cuda.launch import Buffer, Product
+from tinyvit.errors import UserError
 from tinyvit.shell.ending import ending
+
+
+def usable_gpu() -> Device:
+    """The GPU. Raises UserError, which says what there is to do without one."""
+    device = select_device("gpu")
+    if not device.is_gpu:
+        raise UserError(device.note.removesuffix(" NumPy is used instead."))
+    return device
 
 
 def machine(device: Device) -> dict[str, str]:
@@ -38,26 +46,26 @@ def machine(device: Device) -> dict[str, str]:
 def ceilings(xp: ModuleType, size: int = 1 << 30, side: int = 8192) -> dict[str, str]:
     """The rates of copying `size` bytes, and of a bf16 product of square matrices of random numbers."""
     source, target = xp.zeros(size, "uint8"), xp.zeros(size, "uint8")
-    copying = _seconds(lambda: xp.copyto(target, source))
+    copying = _seconds(xp, lambda: xp.copyto(target, source))
     floats = np.random.default_rng(0).standard_normal((2, side, side), "float32")
     a, b = map(xp.asarray, (floats.view("uint32") >> 16).astype("uint16"))  # bf16, cut off
     c, blas = xp.zeros((side, side), "uint16"), Cublas("bf16", xp.zeros(WORKSPACE_BYTES, "uint8"))
     blas.use(xp.cuda.get_current_stream().ptr)
     matrix = Buffer("matrix", (side, side), "bfloat16")
     product, places = Product(matrix, matrix, matrix), [array.data.ptr for array in (a, b, c)]
-    multiplying = _seconds(lambda: blas.multiply(product, *places))
+    multiplying = _seconds(xp, lambda: blas.multiply(product, *places))
     return {
         "a copy, read and written": f"{2e-9 * size / copying:,.0f} GB/s",
         f"a product of {side} x {side} numbers in bf16": f"{2e-12 * side**3 / multiplying:,.0f} TFLOP/s",
     }
 
 
-def _seconds(step: Callable[[], None]) -> float:
-    time_steps(step, 20)  # a warm-up
-    return float(np.median(time_steps(step, 20)))
+def _seconds(xp: ModuleType, step: Callable[[], None]) -> float:
+    seconds = card_seconds(step, 40, xp.cuda.Event, xp.cuda.get_elapsed_time)
+    return float(np.median(seconds[20:]))  # the first are a warm-up
 
 
 if __name__ == "__main__":
-    with ending("tinyvit.benchmark.ceilings"):
+    with ending("tests.lab.ceilings"):
         device = usable_gpu()
         print(json.dumps({"machine": machine(device), "ceilings": ceilings(device.xp)}))

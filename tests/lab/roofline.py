@@ -1,5 +1,9 @@
 """The least time that a step can take on a GPU, kernel by kernel, from the card's data sheet: its roofline.
 
+    python -m tests.lab.roofline --card H200 --model Ti/4 --batch-size 512
+
+prints it, without a GPU, and nothing is measured.
+
     time >= max(bytes / bandwidth, multiply-adds / rate)        Williams, Waterman and Patterson 2009
 
 Launching, waves of blocks that leave multiprocessors idle, and whatever a kernel does badly come on top. What
@@ -10,13 +14,18 @@ ones. Sources: NVIDIA's data sheets of H200 and H100 (SXM), A100 80 GB (SXM4), L
 Ada (RTX 4090) and Ampere GA102 (RTX 3090).
 """
 
-from collections.abc import Iterable
+import argparse
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from tinyvit.engine.cuda.plan.draft import PRECISIONS
+
+from tinyvit.benchmark import Case
 from tinyvit.engine.cuda.launch import Product, Step
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
+from tinyvit.engine.cuda.support import unsupported
 from tinyvit.errors import UserError
-from tinyvit.model import ViTConfig
+from tinyvit.shell.ending import ending
 
 _IMAGES = 50_000  # of the training set that a batch is taken from, as in CIFAR-10
 
@@ -61,17 +70,19 @@ def card_in(device: str) -> Card | None:
     return next((card for card in CARDS if f" {card.name.lower()} " in f" {' '.join(words)} "), None)
 
 
-def plan_of(config: ViTConfig, batch: int, precision: str, mode: str) -> Plan:
+def plan_of(case: Case) -> Plan:
     """The plan of a training step with AdamW and clipping on a data set, or that of inference.
 
-    Raises UserError if the kernels cannot have so many images at a time.
+    Raises UserError if there are no kernels for the model, or none for so many images at a time.
     """
-    options = Options(precision)
-    if mode == "infer":
-        return plan_inference(config, batch, options)
+    options, config = Options(case.precision), case.config
+    if reason := unsupported(config):
+        raise UserError(f"the CUDA engine cannot do this: {reason}.")
+    if case.mode == "infer":
+        return plan_inference(config, case.batch, options)
     dataset = (_IMAGES, *config.image_size, config.channels)
     update = Update("adamw", weight_decay=0.05, clip=1.0)
-    return plan_step(config, batch, replace(options, dataset=dataset, update=update))
+    return plan_step(config, case.batch, replace(options, dataset=dataset, update=update))
 
 
 def least_seconds(steps: Iterable[Step], card: Card, precision: str) -> float:
@@ -88,12 +99,22 @@ def least_seconds(steps: Iterable[Step], card: Card, precision: str) -> float:
     )
 
 
-def by_kind(plan: Plan) -> dict[str, list[Step]]:
-    """The kernels of a plan by their names, and its products by which of a linear layer's three they are."""
-    kinds: dict[str, list[Step]] = {}
-    for step in plan.steps:
-        kinds.setdefault(kind_of(step), []).append(step)
-    return kinds
+def kernels(plan: Plan, precision: str, seconds: Sequence[float] | None, card: Card | None) -> list[dict]:
+    """Each kind of kernel and product, the slowest first: launches, bytes, and the least seconds on the card.
+
+    seconds, if given, are those that every step of the plan took.
+    """
+    rows = []
+    for name in dict.fromkeys(map(kind_of, plan.steps)):
+        chosen = [i for i, step in enumerate(plan.steps) if kind_of(step) == name]
+        steps = [plan.steps[i] for i in chosen]
+        row = {"name": name, "launches": len(steps), "bytes_moved": sum(step.bytes_moved for step in steps)}
+        if card:
+            row["least_seconds"] = least_seconds(steps, card, precision)
+        if seconds is not None:
+            row["seconds"] = sum(seconds[i] for i in chosen)
+        rows.append(row)
+    return sorted(rows, key=lambda row: -row.get("seconds", row.get("least_seconds", 0.0)))
 
 
 def kind_of(step: Step) -> str:
@@ -105,3 +126,38 @@ def kind_of(step: Step) -> str:
     if step.transpose_a:
         return "product: gradient of W"
     return "product: gradient of x" if step.transpose_b else "product: x W"
+
+
+def kernel_table(rows: Sequence[dict]) -> list[str]:
+    """The lines of a table of what kernels() gives."""
+    measured, bounded = "seconds" in rows[0], "least_seconds" in rows[0]
+    heading = f"{'one by one, outside the graph' if measured else '':30}{'launches':>9}{'MB':>10}"
+    lines = [heading + (f"{'µs':>9}" if measured else "") + (f"{'at least':>11}" if bounded else "")]
+    for row in rows:
+        line = f"{row['name']:30}{row['launches']:9,}{row['bytes_moved'] / 1e6:10,.1f}"
+        line += f"{1e6 * row['seconds']:9,.1f}" if measured else ""
+        lines.append(line + (f"{1e6 * row['least_seconds']:11,.1f}" if bounded else ""))
+    return lines
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the prediction."""
+    p = argparse.ArgumentParser(prog="tests.lab.roofline", description=__doc__.partition("\n")[0])
+    p.add_argument("--card", required=True, metavar="CARD", help=", ".join(card.name for card in CARDS))
+    p.add_argument("--model", default="Ti/4")
+    p.add_argument("--image-size", type=int, default=32)
+    p.add_argument("--batch-size", type=int, default=128)
+    p.add_argument("--mode", choices=("train", "infer"), default="train")
+    p.add_argument("--precision", choices=PRECISIONS, default="bf16")
+    args = p.parse_args(argv)
+    case = Case(args.model, args.image_size, args.batch_size, args.mode, 1, args.precision, "gpu")
+    rows = kernels(plan_of(case), case.precision, None, card_named(args.card))
+    least = sum(row["least_seconds"] for row in rows)
+    print(f"{case.model}, batch {case.batch:,}, {case.mode}, {case.precision}, by the sheet of {args.card}:")
+    print(f"at least {1e3 * least:.3f} ms, at most {case.batch / least:,.0f} images/s; not measured\n")
+    print("\n".join(kernel_table(rows)))
+
+
+if __name__ == "__main__":
+    with ending("tests.lab.roofline"):
+        main()

@@ -3,22 +3,20 @@
 import json
 import os
 import shlex
-import shutil
 import signal
+import subprocess
+import sys
 import time
 from importlib.util import find_spec
-from types import SimpleNamespace
+from pathlib import Path
 
 import pytest
 
-from tests.benchmark.test_worker import is_running
-from tests.tiny_runs import REPOSITORY, assert_one_line
-from tinyvit import bench
-from tinyvit.benchmark import in_time, jobs
-from tinyvit.benchmark.flags import check_flags
-from tinyvit.benchmark.jobs import Job, all_jobs
-from tinyvit.benchmark.on_gpu import RIVAL
-from tinyvit.benchmark.results_page import page
+from tests.lab import gpu_report
+from tests.lab.gpu_report import Job, all_jobs, page
+from tests.lab.speed import RIVAL
+from tests.tiny_runs import REPOSITORY
+from tinyvit.errors import UserError
 
 
 def python(code):
@@ -35,9 +33,9 @@ def measure(monkeypatch, tmp_path):
     """measure(jobs ...) for a minute, or for `minutes`: the exit status, and what each command came to."""
 
     def call(*jobs, minutes=1, card="H100"):
-        monkeypatch.setattr(in_time, "MACHINE", with_card(card))
-        monkeypatch.setattr(in_time, "all_jobs", lambda: jobs)
-        status = in_time.measure(minutes, tmp_path)
+        monkeypatch.setattr(gpu_report, "MACHINE", with_card(card))
+        monkeypatch.setattr(gpu_report, "all_jobs", lambda: jobs)
+        status = gpu_report.measure(minutes, tmp_path)
         latest = max(tmp_path.glob("results-*.json"), key=lambda path: path.stat().st_mtime_ns)
         records = json.loads(latest.read_text())
         return status, {key: record["status"] for key, record in records.items() if key != with_card(card)}
@@ -58,26 +56,12 @@ def test_the_same_command_continues_with_what_has_not_ended_well(measure, tmp_pa
     assert "- two" not in (tmp_path / "RESULTS.md").read_text()
 
 
-@pytest.mark.parametrize("what", ["sources", "card"])
-def test_what_other_sources_or_another_card_have_found_is_not_taken_for_this(
-    measure, monkeypatch, tmp_path, what
-):
+def test_what_other_sources_have_found_is_not_taken_for_this(measure, monkeypatch, tmp_path):
     once = python(f"open({str(tmp_path / 'once')!r}, 'x')")
     assert measure(Job("once", 9, [once]))[0] == 0
-    monkeypatch.setattr(in_time, "sources", (lambda: "others") if what == "sources" else in_time.sources)
-    assert measure(Job("once", 9, [once]), card="H200" if what == "card" else "H100")[0] == 1
+    monkeypatch.setattr(gpu_report, "sources", lambda: "others")
+    assert measure(Job("once", 9, [once]))[0] == 1
     assert len(list(tmp_path.glob("results-*.json"))) == 2
-
-
-def test_the_digest_is_one_of_kernels_too(monkeypatch, tmp_path):
-    package = tmp_path / "tinyvit"
-    shutil.copytree(REPOSITORY / "tinyvit" / "engine", package / "engine")
-    monkeypatch.setattr(in_time, "tinyvit", SimpleNamespace(__file__=str(package / "__init__.py")))
-    found = {in_time.sources()}
-    for name in ("engine/reference.py", "engine/cuda/kernels/gelu.cu", "engine/cuda/kernels/tiles.cuh"):
-        (package / name).write_text("// changed")
-        found.add(in_time.sources())
-    assert len(found) == 4
 
 
 def test_what_does_not_fit_is_not_begun_and_what_has_failed_comes_last(measure, tmp_path):
@@ -112,17 +96,45 @@ def test_what_takes_too_long_is_ended_with_its_children(measure, tmp_path):
         time.sleep(0.01)
 
 
-def test_what_one_command_leaves_over_is_for_the_next_of_its_job(measure, monkeypatch):
-    limits, real = [], in_time.run
-    monkeypatch.setattr(
-        in_time, "run", lambda command, seconds: limits.append(seconds) or real(command, seconds)
-    )
-    measure(Job("two", 20, [python("1"), python("2")]))
-    assert 15 < limits[2] < limits[1] <= 20
+def is_running(process):
+    """True unless it has ended: one that nobody has asked for its status is still listed."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+PROGRAM = """
+import subprocess
+from tests.lab.gpu_report import run
+
+class Popen(subprocess.Popen):
+    def __init__(self, *args, **named):
+        super().__init__(*args, **named)
+        print(self.pid, flush=True)
+
+subprocess.Popen = Popen
+run("sleep 60", 60)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
+def test_a_job_ends_when_the_report_is_killed():
+    program = [sys.executable, "-c", PROGRAM]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY) as parent:
+        child = int(parent.stdout.readline())
+        assert is_running(child)
+        parent.kill()
+    deadline = time.monotonic() + 20
+    while is_running(child) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if is_running(child):
+        os.kill(child, signal.SIGKILL)
+        pytest.fail("the process went on alone")
 
 
 def result(model="Ti/4", way="", ms=5.0, **more):
-    """What `bench --device gpu --json` prints, where tinyvit takes 4 ms."""
+    """What tests.lab.speed prints, where tinyvit takes 4 ms."""
     case = {
         "model": model,
         "image_size": 32,
@@ -130,14 +142,15 @@ def result(model="Ti/4", way="", ms=5.0, **more):
         "mode": "train",
         "threads": 1,
         "precision": "bf16",
+        "device": "gpu",
     }
-    speeds = {"gpu cuda": 4.0} | ({f"torch_gpu reduce-overhead {way}": ms} if way else {})
+    speeds = {"tinyvit cuda": 4.0} | ({f"torch compile {way}": ms} if way else {})
     sides = [
         {"name": name, "ms_per_step": ms, "images_per_second": 512e3 / ms, "peak_bytes": 10**9}
         for name, ms in speeds.items()
     ]
-    ratios = {name: [ms / 4.0, ms / 3.9] for name, ms in speeds.items() if name != "gpu cuda"}
-    common = {"device": "CuPy on NVIDIA H100", "pytorch_trials_ms": {}}
+    ratios = {name: [ms / 4.0, ms / 3.9] for name, ms in speeds.items() if name != "tinyvit cuda"}
+    common = {"device": "CuPy on NVIDIA H100"}
     return {"case": case, "sides": sides, "ratios": ratios} | common | more
 
 
@@ -171,62 +184,29 @@ def test_the_same_rival_is_named_everywhere(name):
 
 
 def test_every_job_is_a_command_that_exists_and_the_first_fit_in_nine_minutes(monkeypatch):
-    monkeypatch.setattr(jobs, "find_spec", lambda name: name)
-    monkeypatch.setattr(jobs.shutil, "which", lambda name: name)
+    monkeypatch.setattr(gpu_report, "find_spec", lambda name: name)
+    monkeypatch.setattr(gpu_report.shutil, "which", lambda name: name)
     found = all_jobs()
     assert not any(job.missing for job in found)
     commands = [command.split() for job in found for command in job.commands]
     assert len({tuple(words) for words in commands}) == len(commands)
     for words in commands:
-        if "tinyvit.bench" in words:
-            check_flags(bench.parser().parse_args(words[3:]))
-        elif "-m" in words:
+        if "-m" in words:
             assert find_spec(words[words.index("-m") + 1])
     first = found[: [job.name for job in found].index("the plain path") + 1]
     assert 15 + sum(job.seconds for job in first) <= 530 and max(job.seconds for job in found) <= 500
 
 
 def test_what_cannot_be_run_here_says_why(monkeypatch, tmp_path):
-    monkeypatch.setattr(jobs, "find_spec", lambda name: None)
+    monkeypatch.setattr(gpu_report, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(jobs, "tinyvit", SimpleNamespace(__file__=str(tmp_path / "tinyvit/__init__.py")))
     missing = {job.name: job.missing for job in all_jobs()}
     assert missing["train, batch 512, beside PyTorch"] == "PyTorch is not installed"
-    assert "not here" in missing["tests"] and "PATH" in missing["memory"]
+    assert "PATH" in missing["memory"]
     assert not missing["train, batch 512"] and not missing["accuracy"]
 
 
-@pytest.mark.parametrize(
-    ("flags", "parts"),
-    [
-        (("--minutes", "9"), ("--device gpu",)),
-        (("--minutes", "9", "--device", "gpu"), ("--out",)),
-        (("--out", "x", "--device", "gpu"), ("--minutes",)),
-        (("--model", "Ti/4"), ("--model", "one case")),
-        (("--batch-size", "128"), ("--batch-size", "one case")),
-        (("--vs", "torch"), ("--vs", "one case")),
-        (("--json",), ("--json", "one case")),
-        (("--predict", "H100"), ("--predict", "one case")),
-    ],
-)
-def test_flags_that_it_would_ignore_are_refused(go, tmp_path, flags, parts):
-    whole = (
-        ()
-        if {"--minutes", "--out"} & set(flags)
-        else ("--device", "gpu", "--minutes", "9", "--out", tmp_path)
-    )
-    assert_one_line(go(bench, *whole, *flags), *parts)
-
-
-def test_without_a_gpu_one_line_says_so_and_nothing_is_written(go, tmp_path):
-    assert_one_line(
-        go(bench, "--device", "gpu", "--minutes", "1", "--out", tmp_path / "x"), "no GPU can be used"
-    )
+def test_without_a_gpu_one_line_says_so_and_nothing_is_written(tmp_path):
+    with pytest.raises(UserError, match="no GPU can be used"):
+        gpu_report.main(["--minutes", "1", "--out", str(tmp_path / "x")])
     assert not list(tmp_path.iterdir())
-
-
-def test_a_folder_that_cannot_be_made_is_one_line(go, monkeypatch, tmp_path):
-    monkeypatch.setattr(in_time, "MACHINE", with_card("H100"))
-    (tmp_path / "file").touch()
-    out = tmp_path / "file" / "results"
-    assert_one_line(go(bench, "--device", "gpu", "--minutes", "1", "--out", out), out, "--out")
