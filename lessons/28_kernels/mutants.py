@@ -19,7 +19,8 @@ WRONG = r"""
 
 ? barrier_forgotten: There is no barrier between the writes to shared memory and the reads.
 -     __syncthreads();  // for all threads, also those beyond the last column
-+
+-     if (threadIdx.y > 0 || column >= D) return;
++     if (threadIdx.y > 0 || column >= D) return;
 
 ? barrier_in_a_branch: Only the threads that add up the parts come to the barrier.
 -     __syncthreads();  // for all threads, also those beyond the last column
@@ -37,7 +38,8 @@ WRONG = r"""
 
 ? bound_forgotten: The threads beyond the last number write as well.
 -     if (i >= rows * D) return;  // the last block has threads to spare
-+
+-     const float z = x[i] + bias[i % D];
++     const float z = x[i] + bias[i % D];
 
 ? bound_off_by_one: The bound lets one thread too many through.
 - if (i >= rows * D) return;
@@ -158,7 +160,8 @@ WRONG = r"""
 -     for (int i = 0; i < 8; i++) {
 +     for (int i = 0; i < 8; i++) {
 -         if (lane + 32 * i < D) squares += values[i] * values[i];
-+
+-     }
++     }
 - warp_sum(squares) / D + eps
 + warp_sum(squares) / D - centre * centre + eps
 

@@ -49,7 +49,8 @@ WRONG = r"""
 
 ? kernel_loads_too_early: There is no barrier between reading a tile and loading the next.
 -         __syncthreads();  // all are done with the tile
-+
+-     }
++     }
 
 ? kernel_log_of_the_sum_alone: The largest score is not added to the log of the sum.
 - log_sums[query] = largest + logf(total);
@@ -57,7 +58,8 @@ WRONG = r"""
 
 ? kernel_mix_not_rescaled: The outputs so far are not made smaller when a larger score comes.
 -         for (int i = 0; i < K; i++) mix[i] *= shrink;
-+
+-         for (int j = 0; j < TILE; j++) {
++         for (int j = 0; j < TILE; j++) {
 
 ? kernel_one_number_a_thread: Each thread loads one number of the tile, and the rest is left as it is.
 - for (int i = threadIdx.x; i < TILE * K; i += blockDim.x) {
@@ -81,7 +83,8 @@ WRONG = r"""
 
 ? kernel_reads_too_early: There is no barrier between loading a tile and reading it.
 -         __syncthreads();  // the tile is there
-+
+-         float now = largest;
++         float now = largest;
 
 ? kernel_same_tile: Every tile loads the first keys again.
 - real ? k[first * K + i] : 0
@@ -91,7 +94,8 @@ WRONG = r"""
 
 ? kernel_sum_not_rescaled: The sum so far is not made smaller when a larger score comes.
 -         total *= shrink;
-+
+-         for (int i = 0; i < K; i++) mix[i] *= shrink;
++         for (int i = 0; i < K; i++) mix[i] *= shrink;
 
 ? kernel_threads_leave: Threads without a query leave before the barriers.
 -     float largest = -1e30f, total = 0;
