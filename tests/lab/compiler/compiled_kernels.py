@@ -121,7 +121,7 @@ def usage(log):
 
 
 def compile_all():
-    """The usage of each file's kernels for each architecture, and the code of some: "FILE sm_ARCHITECTURE"."""
+    """The usage of each file's kernels for each architecture, and the code of some."""
     results = {}
     for path in kernels():
         for architecture in ARCHITECTURES:

@@ -1,4 +1,4 @@
-"""Compiles all kernels for all cards, which takes a minute: `python -m pytest tests/lab/compiler`, and in CI."""
+"""Compiles all kernels for all cards, which takes a minute: CI does, and `pytest tests/lab/compiler`."""
 
 import pytest
 
