@@ -1,6 +1,10 @@
 """What all tests share: the GPU, if there is one, commands and small runs, one setting of hypothesis."""
 
+import signal
 import sys
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
+from functools import cache
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -11,12 +15,15 @@ from lessons.cuda_on_cpu.compiler import compiler
 from tests.background_checks import Beside
 from tests.stand_in import StandIn
 from tests.stand_in_cuda import CudaStandIn, FakeCublas
-from tests.tiny_runs import enter, make_photos, spawn, tiny
+from tests.tiny_runs import enter, interrupted_after, make_photos, tiny
+from tinyvit import train
 from tinyvit.backend import select_device
 from tinyvit.data.shapes import make_shapes
 from tinyvit.engine.cuda import cublas
+from tinyvit.shell.command import run_command
 
 ROOT = Path(__file__).parents[1]
+collect_ignore = ["lab/compiler"]  # on what a compiler makes of the kernels: CI runs it by its name
 settings.register_profile("tinyvit", deadline=None)  # a busy machine is slow, not wrong
 settings.load_profile("tinyvit")
 
@@ -27,8 +34,7 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     """What waits for a process beside the tests comes last, when that has finished."""
-    last = "test_kernels_compile.py", "test_machine_code.py", "test_checks_run.py"
-    items.sort(key=lambda item: item.path.name in last)
+    items.sort(key=lambda item: item.path.name == "test_checks_run.py")
 
 
 def pytest_unconfigure(config):
@@ -96,23 +102,32 @@ def few_shapes(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def trained(photos, tmp_path_factory):
-    """A run with a validation split that has learned its two colours, started in a process of its own."""
-    return _trained(
-        tmp_path_factory.mktemp("runs") / "trained", photos, 8, "--lr", "0.003", "--validation", "8"
-    )
+def run_once(photos, tmp_path_factory):
+    """run_once(flags ..., step=None): the folder of a run, stopped after that step if one is given.
+
+    It is trained once for all tests: copy it to change it.
+    """
+
+    @cache
+    def run_once(*flags, step=None):
+        run = tmp_path_factory.mktemp("runs") / "run"
+        stopped = interrupted_after(pytest.MonkeyPatch(), step) if step else nullcontext()
+        quiet = redirect_stdout(StringIO()), redirect_stderr(StringIO())
+        with stopped, quiet[0], quiet[1], pytest.raises(SystemExit) as leaving:
+            run_command(train.parser(), train.main, tiny(photos, run, *flags))
+        assert (leaving.value.code or 0) == (128 + signal.SIGINT if step else 0)
+        return run
+
+    return run_once
 
 
 @pytest.fixture(scope="session")
-def left_alone(photos, tmp_path_factory):
+def trained(run_once):
+    """A run with a validation split that has learned its two colours."""
+    return run_once("--epochs", "8", "--lr", "0.003", "--validation", "8")
+
+
+@pytest.fixture(scope="session")
+def left_alone(run_once):
     """A run of 3 epochs that nothing happened to; copy it to change it."""
-    return _trained(tmp_path_factory.mktemp("runs") / "alone", photos, 3)
-
-
-def _trained(run, photos, epochs, *flags):
-    """Train in a process of its own."""
-    process = spawn("train", *tiny(photos, run, "--epochs", epochs, *flags))
-    out, err = process.communicate(timeout=100)
-    assert (process.returncode, err) == (0, ""), err
-    assert out.count("\nepoch ") == epochs
-    return run
+    return run_once()

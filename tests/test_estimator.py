@@ -591,7 +591,7 @@ def test_scikit_learn_finds_nothing_to_object_to():
     checks = pytest.importorskip("sklearn.utils.estimator_checks", reason="scikit-learn is not installed")
     random = {"check_sample_weight_equivalence_on_dense_data": "images come in a random order"}
     results = checks.check_estimator(
-        ViTClassifier(epochs=60, threads=1), on_fail=None, on_skip=None, expected_failed_checks=random
+        ViTClassifier(epochs=6, lr=0.02, threads=1), on_fail=None, on_skip=None, expected_failed_checks=random
     )
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert not failed

@@ -1,10 +1,7 @@
 """What the tests of engines share."""
 
-import json
-
 import pytest
 
-from tests.engine.compiled_kernels import missing_package
 from tinyvit.engine import CpuEngine
 
 
@@ -16,20 +13,3 @@ def _small_models_are_computed_as_large_ones():
         patch.setattr(CpuEngine, "least_tokens_to_infer_folded", 0)
         patch.setattr(CpuEngine, "least_bytes_to_spread", 0)
         yield
-
-
-def pytest_collection_finish(session):
-    """Compiling all kernels for all cards takes a minute: it is done beside the other tests."""
-    wanted = any(
-        item.path.name in ("test_kernels_compile.py", "test_machine_code.py") for item in session.items
-    )
-    if wanted and not session.config.option.collectonly and missing_package() is None:
-        session.config.beside.start("kernels", "-m", "tests.engine.compiled_kernels")
-
-
-@pytest.fixture(scope="session")
-def compiled(pytestconfig):
-    """What the compiler said of every kernel for every architecture, and some of its code."""
-    status, printed, report = pytestconfig.beside.result("kernels")
-    assert status == 0, printed
-    return json.loads(report)

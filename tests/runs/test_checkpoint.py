@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -30,10 +31,9 @@ from tinyvit.training import loop
 
 
 @pytest.fixture
-def run(go, photos, tmp_path):
+def run(left_alone, tmp_path):
     """A finished run."""
-    assert go(train, *tiny(photos, tmp_path / "run"))[0] == 0
-    return tmp_path / "run"
+    return shutil.copytree(left_alone, tmp_path / "run")
 
 
 def example(**changes):

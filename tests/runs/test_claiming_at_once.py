@@ -70,11 +70,17 @@ class Claimant:
         self.process.communicate()
 
 
-@pytest.fixture
-def claimants(tmp_path):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Where the claimants are."""
+    return tmp_path_factory.mktemp("claimed")
+
+
+@pytest.fixture(scope="module")
+def claimants(folder):
     """Three processes, ready to go."""
     with ExitStack() as stack:
-        yield [stack.enter_context(Claimant(tmp_path)) for _ in range(3)]
+        yield [stack.enter_context(Claimant(folder)) for _ in range(3)]
 
 
 def all_at_once(claimants, name=""):
@@ -87,11 +93,11 @@ def all_at_once(claimants, name=""):
 # Several processes at once.
 
 
-def test_three_processes_at_once_get_three_folders_every_time(claimants, tmp_path):
+def test_three_processes_at_once_get_three_folders_every_time(claimants, folder):
     rounds = 20
     claimed = [path for _ in range(rounds) for path in all_at_once(claimants)]
     assert sorted(claimed) == sorted(os.path.join("runs", f"shapes-{n}") for n in range(1, 3 * rounds + 1))
-    assert len(everything_below(tmp_path / "runs")) == 3 * rounds
+    assert len(everything_below(folder / "runs")) == 3 * rounds
 
 
 def test_a_folder_that_another_process_creates_at_the_last_moment_is_left_alone(tmp_path, monkeypatch):
@@ -112,11 +118,11 @@ def test_a_folder_that_another_process_creates_at_the_last_moment_is_left_alone(
 
 @needs_locks
 @pytest.mark.parametrize("existing", [False, True])
-def test_a_named_folder_goes_to_exactly_one_of_three(claimants, tmp_path, existing):
+def test_a_named_folder_goes_to_exactly_one_of_three(claimants, folder, existing):
     for number in range(20):
-        name = f"run{number}"
+        name = f"{'existing' if existing else 'new'}{number}"
         if existing:
-            (tmp_path / name).mkdir()
+            (folder / name).mkdir()
         answers = all_at_once(claimants, name)
         assert answers.count(name) == 1, answers
         assert sum(f"{name} is in use: another process" in answer for answer in answers) == 2, answers

@@ -5,8 +5,10 @@ import signal
 from functools import partial
 
 import pytest
+from PIL import Image
 
 from tinyvit import train
+from tinyvit.training import saving
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +20,14 @@ def a_terminal():
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
+
+
+@pytest.fixture(autouse=True)
+def blank_curves():
+    """Curves are not drawn, which takes a third of a small run: other tests of commands and pictures do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(saving, "draw_curves", lambda records, path, *_: Image.new("L", (1, 1)).save(path))
+        yield
 
 
 @pytest.fixture

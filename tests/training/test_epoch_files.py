@@ -12,7 +12,7 @@ from tinyvit.runs.settings import Settings
 from tinyvit.training import saving
 from tinyvit.training.saving import EpochFiles
 
-DRAWING, EPOCHS = 0.5, 200  # seconds for the curves; epochs in a run
+DRAWING, EPOCHS = 0.5, 80  # seconds for the curves; epochs in a run
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_every_long_epoch_is_drawn(clock, tmp_path):
 
 def test_saving_and_drawing_count_as_time_of_the_run(command, photos, tmp_path, monkeypatch):
     monkeypatch.setattr(saving, "draw_curves", lambda *args: time.sleep(DRAWING))
-    assert command(*tiny(photos, tmp_path / "run"))[0] == 0
+    assert command(*tiny(photos, tmp_path / "run", "--epochs", "2"))[0] == 0
     lines = (tmp_path / "run/metrics.jsonl").read_text("utf-8").splitlines()
     first, second = (json.loads(line)["seconds"] for line in lines[:2])
     assert second - first > DRAWING  # after the first epoch was evaluated

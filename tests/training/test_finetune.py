@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.tiny_runs import arrays, assert_one_line, assert_same_run, interrupted_after, metrics, tiny
+from tests.tiny_runs import arrays, assert_one_line, assert_same_run, interrupted_after, metrics
 from tinyvit import evaluate, finetune, predict, train, visualize
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import ViTConfig, initialise, preset
@@ -38,10 +38,9 @@ def others(tmp_path_factory):
 
 
 @pytest.fixture
-def base(go, photos, tmp_path):
+def base(run_once, tmp_path):
     """A run of nano/4 on 8 x 8 pixels and two classes."""
-    assert go(train, *tiny(photos, tmp_path / "base", "--epochs", "2"))[0] == 0
-    return tmp_path / "base"
+    return shutil.copytree(run_once("--epochs", "2"), tmp_path / "base")
 
 
 def onto(others, out, *more, without=None):

@@ -16,10 +16,9 @@ FIRST = ("--init", "mimetic", "--whiten", "--epochs", "2")
 
 
 @pytest.fixture
-def started(command, photos, tmp_path):
+def started(run_once):
     """A run of 2 epochs of 4 steps with both."""
-    assert command(*tiny(photos, tmp_path / "started", *FIRST))[0] == 0
-    return tmp_path / "started"
+    return run_once(*FIRST)
 
 
 def settings(run):

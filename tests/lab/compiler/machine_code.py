@@ -1,6 +1,6 @@
 """What a kernel's machine code shows of its loads from memory: how many are under way before a thread waits.
 
-    python -m tests.engine.machine_code 90 layer_norm_backward.cu
+    python -m tests.lab.compiler.machine_code 90 layer_norm_backward.cu
 
 prints the trips to memory of each kernel of that file, for an architecture. Needs no GPU, but nvdisasm: it
 comes with CUDA, and alone as the package nvidia-cuda-nvdisasm.
@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.engine.compiled_kernels import INSTANCES, KERNELS, compile_kernel
+from tests.lab.compiler.compiled_kernels import INSTANCES, KERNELS, compile_kernel
 
 INSTRUCTION = re.compile(r"\s+/\*[0-9a-f]+\*/\s+(@!?U?P\w+\s+)?(\S+)\s*(.*?)\s*;")
 

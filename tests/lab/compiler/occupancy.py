@@ -1,6 +1,6 @@
 """Registers, shared memory and predicted occupancy of the kernels that a step of a model launches.
 
-    python -m tests.engine.occupancy Ti/4 512 bf16 90
+    python -m tests.lab.compiler.occupancy Ti/4 512 bf16 90
 
 for a model at 32 px, a batch size, a precision and an architecture. Needs no GPU: see compiled_kernels.py.
 The occupancy is the share of a multiprocessor's warps that its registers and shared memory leave room for.
@@ -10,7 +10,7 @@ import sys
 from math import prod
 from typing import NamedTuple
 
-from tests.engine.compiled_kernels import KERNELS, compile_kernel, usage
+from tests.lab.compiler.compiled_kernels import KERNELS, compile_kernel, usage
 from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan import Options, Update, plan_step
 from tinyvit.engine.cuda.plan.draft import PRECISIONS

@@ -1,14 +1,14 @@
 """Every CUDA kernel compiles for every generation of cards, on a machine without a GPU.
 
 What is compiled is not thereby right: see tests/engine/cuda. The registers of each are printed by
-python -m tests.engine.compiled_kernels.
+python -m tests.lab.compiler.compiled_kernels.
 """
 
 from math import prod
 
 import pytest
 
-from tests.engine.compiled_kernels import (
+from tests.lab.compiler.compiled_kernels import (
     ARCHITECTURES,
     INSTANCES,
     KERNELS,
@@ -17,7 +17,7 @@ from tests.engine.compiled_kernels import (
     missing_package,
     usage,
 )
-from tests.engine.occupancy import occupancy
+from tests.lab.compiler.occupancy import occupancy
 from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan import Options, plan_step
 from tinyvit.model import preset

@@ -1,17 +1,15 @@
 """Compile every CUDA kernel for every generation of cards: NVRTC needs no GPU.
 
-    python -m tests.engine.compiled_kernels report.json
+    python -m tests.lab.compiler.compiled_kernels
 
-prints registers, spilled bytes and shared memory of each kernel, and writes them to the report.
+prints registers, spilled bytes and shared memory of each kernel.
 """
 
 import importlib.util
-import json
 import re
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)  # Turing, Ampere (A100, RTX 30), Ada, Hopper, Blackwell
 READ = (80, 90)  # whose machine code is read: see test_machine_code.py
 KERNELS = ROOT / "tinyvit/engine/cuda/kernels"
@@ -124,8 +122,8 @@ def usage(log):
     }
 
 
-def main(report):
-    """Compile all, and write what was found for each file and architecture."""
+def compile_all():
+    """The usage of each file's kernels for each architecture, and the code of some."""
     results = {}
     for path in kernels():
         for architecture in ARCHITECTURES:
@@ -133,10 +131,10 @@ def main(report):
             found = usage(log) | {"is_machine_code": code[:4] == b"\x7fELF"}
             print(path.name, f"sm_{architecture}", found, flush=True)
             if architecture in READ:
-                found |= {"code": code.hex(), "names": names}
+                found |= {"code": code, "names": names}
             results[f"{path.name} sm_{architecture}"] = found
-    Path(report).write_text(json.dumps(results), "utf-8")
+    return results
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    compile_all()

@@ -5,8 +5,8 @@ What this is worth in time is for a GPU to say.
 
 import pytest
 
-from tests.engine.compiled_kernels import READ, missing_package
-from tests.engine.machine_code import assembly, disassembler, trips
+from tests.lab.compiler.compiled_kernels import READ, missing_package
+from tests.lab.compiler.machine_code import assembly, disassembler, trips
 
 pytestmark = pytest.mark.skipif(
     missing_package() is not None or disassembler() is None,
@@ -52,7 +52,7 @@ LAST_TRIP = {
 def instructions(compiled, kernel, architecture):
     file, _, instance = kernel.partition(" ")
     found = compiled[f"{file} sm_{architecture}"]
-    return assembly(bytes.fromhex(found["code"]), found["names"][instance])
+    return assembly(found["code"], found["names"][instance])
 
 
 @pytest.mark.parametrize("architecture", READ)
