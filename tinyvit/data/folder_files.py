@@ -140,6 +140,8 @@ def find_images(path: Path, seed: int) -> Found:
     In the second, TEST_SHARE of each class, chosen by the seed, is held out for testing. Raises UserError if
     path is not such a folder, has fewer than two classes, or has a part without images of these.
     """
+    if not path.is_dir():
+        raise UserError(f"{path} is not a folder, expected one with a folder for each class: {LAYOUT}.")
     folders = folders_of_parts(path)
     below = files_below(path)
     parts = {part: images_by_class(folder, below.images) for part, folder in folders.items()}
