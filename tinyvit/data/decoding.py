@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
+from PIL.ExifTags import Base
 
 from tinyvit.data.image_files import readable_formats
 from tinyvit.errors import UserError, without_warnings
@@ -33,8 +34,7 @@ MOST_PIXELS = 1 << 26  # 8192 x 8192
 _LARGE, _ONE_LARGE = 1 << 24, Lock()  # only one image of more pixels is decoded at a time
 _LARGE_READ = 1 << 20  # bytes
 _JPEGS = ("JPEG", "MPO")  # MPO: a JPEG followed by further images, as some phones write it
-_ORIENTATION = 0x0112  # the EXIF tag for how the camera was held; _UPRIGHT turns such an image upright
-_UPRIGHT = {
+_UPRIGHT = {  # what turns an image upright, by its EXIF orientation, which says how the camera was held
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
     4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -43,9 +43,7 @@ _UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-_BITS, _PHOTOMETRIC, _SAMPLE_FORMAT = 0x0102, 0x0106, 0x0153  # tags of a TIFF; the first for each channel
 _SIGNED = 2  # a sample format
-_TILE_SIDES = (0x0142, 0x0143)  # the tags for the width and the height of a TIFF's tiles
 _SIDEWAYS = (5, 6, 7, 8)  # orientations whose width is the height of the upright image
 _TO_THE_RIGHT, _TO_THE_BOTTOM = (2, 3, 6, 7), (3, 4, 7, 8)  # orientations that move the first pixel there
 
@@ -152,7 +150,7 @@ def _pixels(image: Image.Image, whole: tuple[int, int]) -> int:
     That is the whole of a progressive JPEG, and one tile of a TIFF beside it, which may be far larger.
     """
     tags: Any = getattr(image, "tag_v2", {}) if image.format == "TIFF" else {}
-    sides = [tags.get(tag) for tag in _TILE_SIDES]
+    sides = [tags.get(tag) for tag in (Base.TileWidth, Base.TileLength)]
     tile = prod(map(abs, sides)) if all(isinstance(side, int) for side in sides) else 0
     return prod(whole if image.info.get("progressive") else image.size) + tile
 
@@ -170,7 +168,7 @@ def _frame(image: Image.Image, reduced: tuple[float, float] | None, orientation:
 def _orientation(image: Image.Image) -> int:
     """The EXIF orientation, 1 to 8; 1, which is upright, if the EXIF data are damaged."""
     try:
-        return image.getexif().get(_ORIENTATION, 1)
+        return image.getexif().get(Base.Orientation, 1)
     except Exception:  # Pillow may raise anything here; the image itself may be intact
         return 1
 
@@ -182,17 +180,18 @@ def _eight_bits(image: Image.Image, tags: Any) -> Image.Image:
     """
     if image.mode == "F":
         raise ValueError("its pixels are floating-point numbers of unknown range")
-    if 32 in tags.get(_BITS, ()):
+    if 32 in tags.get(Base.BitsPerSample, ()):
         raise ValueError("its pixels are 32-bit numbers of unknown range")
-    if _SIGNED in tags.get(_SAMPLE_FORMAT, ()):
+    if _SIGNED in tags.get(Base.SampleFormat, ()):
         raise ValueError("its pixels are signed numbers of unknown range")
     if image.mode.startswith("I"):
         pixels = np.asarray(image).astype(np.int32)
         if pixels.min() < 0 or pixels.max() > 0xFFFF:
             raise ValueError("its pixels are 32-bit numbers of unknown range")
-        white = 0xFFF if 12 in tags.get(_BITS, ()) else 0xFFFF
+        white = 0xFFF if 12 in tags.get(Base.BitsPerSample, ()) else 0xFFFF
         levels = (pixels * 255 + white // 2) // white
-        grey = Image.fromarray(abs(levels - 255 * (tags.get(_PHOTOMETRIC) == 0)).astype(np.uint8))
+        is_inverted = tags.get(Base.PhotometricInterpretation) == 0
+        grey = Image.fromarray(abs(levels - 255 * is_inverted).astype(np.uint8))
         if isinstance(clear := image.info.get("transparency"), int):
             grey.putalpha(Image.fromarray(np.where(pixels == clear, 0, 255).astype(np.uint8)))
         return grey

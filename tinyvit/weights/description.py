@@ -20,7 +20,7 @@ GELU = {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(
     ("gelu_new", "gelu_pytorch_tanh", "gelu_fast", "gelu_accurate", "gelu_tanh"), "tanh"
 )
 GELU |= {"quick_gelu": "quick", "quickgelu": "quick", "silu": "silu", "swish": "silu", "relu": "relu"}
-_POOL = {"token": "token", "avg": "mean", "map": "attention"}
+TIMM_POOLS = {"token": "token", "avg": "mean", "map": "attention"}
 # Hugging Face's types of ViT that tinyvit can compute, and their defaults for what config.json omits.
 _HUGGING_FACE: dict[str, dict[str, Any]] = {
     kind: {"heads": 12, "eps": eps, "gelu": "exact"}
@@ -173,7 +173,7 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
         pool_all=(arguments.get("pool_include_prefix"), bool),
         gelu=(arguments.get("act_layer"), partial(_one_of, GELU, path, "nonlinearity")),
         image_size=(size, height_and_width),
-        pool=(pool, partial(_one_of, _POOL, path, "pooling")),
+        pool=(pool, partial(_one_of, TIMM_POOLS, path, "pooling")),
     )
     if "rotary" in known or name.startswith("eva_giant"):  # timm's class Eva: "map" reads all tokens
         known["pool_all"] = known.get("pool", "attention") == "attention"

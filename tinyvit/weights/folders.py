@@ -12,6 +12,7 @@ from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import replaced_folder, write_atomically
 from tinyvit.model import Params, ViTConfig
+from tinyvit.weights.description import TIMM_POOLS
 from tinyvit.weights.fitting import photos_unfit_for_hugging_face, timm_share, write_instead
 from tinyvit.weights.preprocessing import FILTERS, TIMM_FITS
 from tinyvit.weights.safetensors import write_safetensors
@@ -121,7 +122,7 @@ def save_timm(
         "num_heads": config.heads,
         "mlp_ratio": ratio,
         "act_layer": _ACTIVATIONS[config.gelu],
-        "global_pool": {"token": "token", "mean": "avg", "attention": "map"}[config.pool],
+        "global_pool": next(theirs for theirs, ours in TIMM_POOLS.items() if ours == config.pool),
         "class_token": config.has_token,
         "reg_tokens": config.registers,
         "no_embed_class": arrays["pos_embed"].shape[1] == config.patches,

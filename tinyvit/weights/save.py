@@ -17,14 +17,8 @@ from tinyvit.files.npz import add_seal, is_sealed
 from tinyvit.files.reading import open_regular
 from tinyvit.model import Model, Params, ViTConfig
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, load_checkpoint, save_checkpoint
+from tinyvit.weights import fitting
 from tinyvit.weights.equivalent import OWN_PIXELS
-from tinyvit.weights.fitting import (
-    check_others_have_it,
-    fits_hugging_face,
-    fits_timm,
-    photos_unfit_for_hugging_face,
-    write_instead,
-)
 from tinyvit.weights.folders import save_hugging_face, save_timm
 from tinyvit.weights.official import to_official
 from tinyvit.weights.onnx_file import save_onnx
@@ -85,12 +79,12 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
         )
         save_checkpoint(path, whole)
     elif layout == "official":
-        check_others_have_it(config)
+        fitting.check_others_have_it(config)
         height, width = config.image_size
         if height != width:
             raise UserError(
                 f"the official layout does not state that images are {height} x {width} pixels: its readers "
-                f"take them for square ones. Instead, {write_instead(config)}"
+                f"take them for square ones. Instead, {fitting.write_instead(config)}"
             )
         save_official(path, config, params)
     elif layout == "torch":
@@ -108,7 +102,7 @@ def left_out(model: Model, layout: str, fit: PhotoFit | None) -> list[str]:
         return []
     usual = fit_for(model.config.image_size, None)
     fit, said = replace(fit_for(model.config.image_size, fit), library=usual.library), []
-    instead = write_instead(model.config, fit)
+    instead = fitting.write_instead(model.config, fit)
     known = imagenet_classes() if layout == "official" else ()
     if layout != "page" and model.classes and tuple(model.classes) != known:
         said.append(
@@ -125,8 +119,8 @@ def left_out(model: Model, layout: str, fit: PhotoFit | None) -> list[str]:
 def folder_layout(config: ViTConfig, fit: PhotoFit | None) -> str:
     """The usual layout of a folder: 'hugging_face', unless only 'timm' can hold such a model or fit."""
     photos = fit_for(config.image_size, fit)
-    others = fits_hugging_face(config) and not photos_unfit_for_hugging_face(photos)
-    return "timm" if fits_timm(config) and not others else "hugging_face"
+    others = fitting.fits_hugging_face(config) and not fitting.photos_unfit_for_hugging_face(photos)
+    return "timm" if fitting.fits_timm(config) and not others else "hugging_face"
 
 
 def save_official(path: Path, config: ViTConfig, params: Params) -> None:

@@ -20,24 +20,9 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later import fields_known_to
+from tinyvit.weights import equivalent, fitting
 from tinyvit.weights.arrays import NamedArrays, described_config, empty_params, renamed, take_positions
-from tinyvit.weights.equivalent import (
-    with_all_biases,
-    with_one_table,
-    with_row_of_token,
-    without_row_of_token,
-    without_scales,
-)
 from tinyvit.weights.fields import fields_of
-from tinyvit.weights.fitting import (
-    TIMM_HYBRID,
-    check_others_have_it,
-    fits_timm,
-    misfits_of_hugging_face,
-    misfits_of_hybrid,
-    torch_naming,
-    write_instead,
-)
 from tinyvit.weights.naming import (
     BACKBONE,
     HUGGING_FACE,
@@ -125,21 +110,21 @@ def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 
     That is timm for an epsilon of 1e-6 and Hugging Face for 1e-12. Raises UserError if it is neither.
     """
-    check_others_have_it(config)
-    names = torch_naming(config)
-    if names is None and (misfits := misfits_of_hybrid(config)):
+    fitting.check_others_have_it(config)
+    names = fitting.torch_naming(config)
+    if names is None and (misfits := fitting.misfits_of_hybrid(config)):
         ours = _stated(config, misfits)
-        theirs = ", ".join(repr(TIMM_HYBRID[name]) for name in misfits)
+        theirs = ", ".join(repr(fitting.TIMM_HYBRID[name]) for name in misfits)
         raise UserError(
             f"a hybrid with {ours} does not fit timm's layout, which implies {theirs}. Instead, "
-            f"{write_instead(config)}"
+            f"{fitting.write_instead(config)}"
         )
     if names is None:
         raise UserError(
             "other programs would compute something else from a .safetensors file of this model: its "
             f"{_stated(config, ['gelu', 'eps', 'pool', 'pre_logits', *config.later_parts])} are neither "
             "timm's, 'exact' and 1e-06, nor Hugging Face's, 'exact', 1e-12, 'token' and 0. "
-            f"Instead, {write_instead(config)}"
+            f"Instead, {fitting.write_instead(config)}"
         )
     return _named(config, params, names)
 
@@ -154,13 +139,13 @@ def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 
     Raises UserError if Hugging Face does not support such a model.
     """
-    check_others_have_it(config)
+    fitting.check_others_have_it(config)
     if config.has_resnet:
-        raise UserError(f"Hugging Face's ViT has no ResNet. Instead, {write_instead(config)}")
-    if misfits := misfits_of_hugging_face(config):
+        raise UserError(f"Hugging Face's ViT has no ResNet. Instead, {fitting.write_instead(config)}")
+    if misfits := fitting.misfits_of_hugging_face(config):
         raise UserError(
             f"Hugging Face's ViT has no place for {_stated(config, misfits)}. Instead, "
-            f"{write_instead(config)}"
+            f"{fitting.write_instead(config)}"
         )
     return _named(config, params, HUGGING_FACE)
 
@@ -170,26 +155,26 @@ def to_timm(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 
     Raises UserError if timm does not support such a model.
     """
-    check_others_have_it(config)
-    if not fits_timm(config):
+    fitting.check_others_have_it(config)
+    if not fitting.fits_timm(config):
         others = ", ".join(config.later_parts.keys() - fields_known_to("timm"))
         raise UserError(
             f"a folder for timm cannot hold eps {config.eps:g}, pre_logits {config.pre_logits} and "
             f"resnet {config.resnet}, only with 1e-06, 0 and None{others and f', nor {others}'}. Instead, "
-            f"{write_instead(config)}"
+            f"{fitting.write_instead(config)}"
         )
     return _named(config, params, TIMM, scales=True)
 
 
 def _named(config: ViTConfig, params: Params, names: Naming, scales: bool = False) -> dict[str, np.ndarray]:
     """The arrays by the library's names, LayerScale among them if the library is to be told of it."""
-    config, params = with_all_biases(*with_one_table(config, params))
+    config, params = equivalent.with_all_biases(*equivalent.with_one_table(config, params))
     if config.registers or (scales and config.position_on == "patches"):
-        config, params = without_row_of_token(config, params)
+        config, params = equivalent.without_row_of_token(config, params)
     else:
-        config, params = with_row_of_token(config, params)
+        config, params = equivalent.with_row_of_token(config, params)
     if not scales:
-        config, params = without_scales(config, params)
+        config, params = equivalent.without_scales(config, params)
     arrays = {}
     for name, shape in params.shapes.items():
         sources = sources_of(name, shape, config, names)
