@@ -137,6 +137,8 @@ def test_names_of_classes_in_some_of_the_files_only_are_refused(tmp_path):
         (["default/train/0000", "default/train/0001"], ""),
         (["train"], ""),
         (["train-1", "train-2"], ""),
+        (["train-20240101", "train-20240201"], ""),
+        (["train-00000-of-99999999999"], ""),
     ],
 )
 def test_files_that_are_missing_are_named(tmp_path, names, lacking):

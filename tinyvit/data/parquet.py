@@ -40,6 +40,7 @@ from tinyvit.errors import UserError, class_name
 from tinyvit.files.reading import parse_json
 
 _ROWS = 200  # read at a time
+_MOST_SHARDS = 99_999  # shards are numbered with five digits
 _UNLABELLED = "it has no label"
 _NUMBER = re.compile(r"[-_.]?(\d+)(-of-(\d+))?(-[0-9a-f]{16})?$")  # at the end of the name of a file
 _IMAGES = ("image", "img")
@@ -168,6 +169,8 @@ def _missing(root: Path, part: str, files: list[Path]) -> str:
         )
     ((name, numbers),) = series.items()
     total = re.search(r"-of-(\d+)$", name)
+    if max(numbers) > _MOST_SHARDS or (total and int(total[1]) > _MOST_SHARDS):
+        return ""  # dates, or numbers that mean something else
     expected = range(int(total[1])) if total else range(min(numbers), max(numbers) + 1)
     lacking = [f"{number:05}" for number in expected if number not in numbers]
     there = f"{len(numbers):,} of {len(expected):,} files {PURPOSES[part]}"
