@@ -63,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
         "--mode",
         choices=("train", "infer"),
         default="train",
-        help="time whole training steps, or inference (default: train)",
+        help="training steps, or inference (default: train)",
     )
     p.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="device to time (default: cpu)")
     p.add_argument(
@@ -75,13 +75,13 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--engine",
         choices=("cpu", "cuda", "reference"),
-        help="tinyvit engine to time (default: the fastest, cpu or cuda)",
+        help="tinyvit's engine (default: the fastest, cpu or cuda)",
     )
     p.add_argument(
         "--threads",
         type=thread_count,
         metavar="N",
-        help="number of CPU threads to use, on both sides (default: one for each available core)",
+        help="CPU threads on both sides (default: one for each core)",
     )
     p.add_argument(
         "--vs", choices=("torch",), help="also time the same model in PyTorch, in alternation, and compare"
@@ -94,19 +94,13 @@ def parser() -> argparse.ArgumentParser:
         type=positive_int,
         default=5,
         metavar="N",
-        help="number of rounds, in each of which every side is timed once (default: 5)",
+        help="times that each side has its turn (default: 5)",
     )
     p.add_argument(
-        "--steps",
-        type=positive_int,
-        metavar="N",
-        help="number of steps in a round (default: 3, and 20 on a GPU)",
+        "--steps", type=positive_int, metavar="N", help="steps in a turn (default: 3, and 20 on a GPU)"
     )
     p.add_argument(
-        "--breakdown",
-        type=positive_int,
-        metavar="N",
-        help="on a CPU, also time each operation separately, on N images and one thread",
+        "--breakdown", type=positive_int, metavar="N", help="on a CPU, time each operation too, on N images"
     )
     add_json_flag(p, "the figures as JSON")
     return p

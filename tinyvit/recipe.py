@@ -4,7 +4,7 @@ import argparse
 import json
 import textwrap
 
-from tinyvit.recipes.named import RECIPES, named_recipe, reached
+from tinyvit.recipes.named import RECIPES, named_recipe
 from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.figures import call
 
@@ -33,7 +33,7 @@ def list_recipes() -> None:
     for name in RECIPES:
         recipe = named_recipe(name)
         print(f"  {name:<{width}}  {recipe.purpose}")
-        for line in reached(recipe):
+        for line in recipe.results():
             print(f"  {'':<{width}}  {line}")
     print(f"\nTo train with one: {call('train')} --recipe NAME")
 
@@ -49,7 +49,7 @@ def show(name: str) -> None:
     print()
     for run in recipe.reached:
         print(f"  {100 * run.accuracy:.1f}%  {run.dataset}, {run.copy}, seed {run.seed}, {run.date}")
-    for line in reached(recipe):
+    for line in recipe.results():
         print(line)
     print(f"{call('train')} --recipe {recipe.name}")
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tiny_runs import assert_one_line
 from tinyvit import recipe
-from tinyvit.recipes.named import RECIPES, named_recipe, reached
+from tinyvit.recipes.named import RECIPES, named_recipe
 
 
 def test_runs_that_can_be_compared_are_averaged(rewrite):
@@ -15,7 +15,7 @@ def test_runs_that_can_be_compared_are_averaged(rewrite):
         {"accuracy": 0.708, "seed": 1, "minutes": 17.0, "images_per_second": 1400.0},
         {"accuracy": 0.714, "seed": 2, "minutes": 18.0, "images_per_second": 1200.0},
     )
-    assert list(reached(named_recipe("cpu-8-minutes"))) == [
+    assert list(named_recipe("cpu-8-minutes").results()) == [
         "70.8 ± 0.6% (folder, drawn, 3 seeds) in 17:00 at 1,200 img/s on a processor, 2 cores"
     ]
 
@@ -33,7 +33,7 @@ def test_runs_that_can_be_compared_are_averaged(rewrite):
 )
 def test_runs_that_cannot_be_compared_are_not(rewrite, other, ending):
     rewrite({"accuracy": 0.7}, {"accuracy": 0.8} | other)
-    one, two = reached(named_recipe("cpu-8-minutes"))
+    one, two = named_recipe("cpu-8-minutes").results()
     assert one.startswith("70.0% (folder, drawn, one seed)") and two == f"80.0% {ending}"
 
 

@@ -138,13 +138,13 @@ def stop_at(step, command, monkeypatch, *argv):
 
 
 def test_a_run_by_steps_is_resumed_too(command, photos, tmp_path, monkeypatch):
-    monkeypatch.setattr(wording, "expected", lambda settings: ["it has taken a minute"])
+    monkeypatch.setattr(wording, "followed", lambda settings: "for tests")
     status, out, _ = command(*tiny(photos, tmp_path / "alone", "--steps", "10"))
-    assert status == 0 and "it has taken a minute\n" in out
+    assert status == 0 and "recipe for tests: " in out
     with interrupted_after(monkeypatch, 9):
         assert command(*tiny(photos, tmp_path / "run", "--steps", "10"))[0] == 128 + signal.SIGINT
     status, out, _ = command("--resume", tmp_path / "run")
-    assert status == 0 and "after step 9 of 10" in out and "it has taken a minute" not in out
+    assert status == 0 and "after step 9 of 10" in out and "recipe for tests" not in out
     assert_same_run(tmp_path / "run", tmp_path / "alone")
     assert "is finished" in command("--resume", tmp_path / "run")[1]
 

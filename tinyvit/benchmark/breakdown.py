@@ -10,43 +10,25 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from tinyvit import model, ops
+from tinyvit import ops
 from tinyvit.benchmark import Case
-from tinyvit.data import normalise
+from tinyvit.benchmark.tinyvit_side import make_step
 from tinyvit.engine.blas import keep_freed_memory, one_blas_thread
-from tinyvit.model import initialise
-from tinyvit.objectives import loss_and_grads
-from tinyvit.optim import AdamW, clip_norm
 
 
 def breakdown(case: Case, images: int, rounds: int = 5) -> dict[str, float]:
     """Seconds that a step on `images` images spends in each operation itself, and in the rest."""
-    config = case.config
-    params = initialise(config)
-    grads, optimizer = params.zeros_like(), AdamW(params, weight_decay=0.05)
-    pixels, labels = (array[:images] for array in case.data())
-    batch = normalise(pixels, np.dtype("float32"))
-
-    def step(number: int) -> None:
-        if case.mode == "infer":
-            model.infer(config, params, batch)
-            return
-        grads.flat.fill(0)
-        loss_and_grads(config, params, batch, labels, grads)
-        clip_norm(grads, 1.0)
-        optimizer.step(grads, 1e-3, number)
-
+    step = make_step(replace(case, batch=images), "reference")
     keep_freed_memory()
     with one_blas_thread():
-        step(1)  # warm-up
+        step()  # a warm-up
         with timed_operations() as spent:
             start = time.perf_counter()
-            for number in range(rounds):
-                step(number + 2)
+            for _ in range(rounds):
+                step()
             whole = time.perf_counter() - start
     result = {name: seconds / rounds for name, seconds in spent.most_common()}
     return result | {"rest": (whole - spent.total()) / rounds}

@@ -98,7 +98,7 @@ class Side:
     def close(self) -> None:
         """End the process."""
         self._pipe.close()
-        self._process.join(5)  # long enough unless it is in the middle of something
+        self._process.join(2)  # enough, unless it is in the middle of something
         self._process.terminate()
         self._process.join()
 

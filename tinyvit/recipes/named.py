@@ -73,6 +73,23 @@ class Recipe:
             name for name, value in settings.as_dict().items() if name not in _FREE and value != mine[name]
         ]
 
+    def results(self) -> Iterator[str]:
+        """A line for each data set and processor: accuracy, with its spread over seeds, and time."""
+        groups: dict[tuple, list[Reached]] = {}
+        for run in self.reached:
+            groups.setdefault((run.dataset, run.copy, run.processor, run.passes), []).append(run)
+        for (dataset, copy, processor, _), runs in groups.items():
+            values = [100 * run.accuracy for run in runs]
+            spread, seeds = "", "one seed"
+            if len(runs) > 1:
+                spread, seeds = f" ± {statistics.stdev(values):.1f}", f"{len(runs)} seeds"
+            time = duration(60 * statistics.mean(run.minutes for run in runs))
+            speed = img_per_second(statistics.mean(run.images_per_second for run in runs))
+            accuracy = f"{statistics.mean(values):.1f}{spread}% ({dataset}, {copy}, {seeds})"
+            yield f"{accuracy} in {time} at {speed} on {processor}"
+        if not groups:
+            yield "nobody has measured it yet"
+
 
 def followed(settings: Settings) -> str:
     """The recipe that a run with these settings followed, and in what it differed; empty if it named none."""
@@ -92,21 +109,3 @@ def named_recipe(name: str) -> Recipe:
     record = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     reached = tuple(Reached(**run) for run in record["reached"])
     return Recipe(name, record["about"], record["settings"], reached)
-
-
-def reached(recipe: Recipe) -> Iterator[str]:
-    """A line for the runs on each data set and processor: accuracy, with its spread over seeds, and time."""
-    groups: dict[tuple, list[Reached]] = {}
-    for run in recipe.reached:
-        groups.setdefault((run.dataset, run.copy, run.processor, run.passes), []).append(run)
-    for (dataset, copy, processor, _), runs in groups.items():
-        values = [100 * run.accuracy for run in runs]
-        spread, seeds = "", "one seed"
-        if len(runs) > 1:
-            spread, seeds = f" ± {statistics.stdev(values):.1f}", f"{len(runs)} seeds"
-        time = duration(60 * statistics.mean(run.minutes for run in runs))
-        speed = img_per_second(statistics.mean(run.images_per_second for run in runs))
-        accuracy = f"{statistics.mean(values):.1f}{spread}% ({dataset}, {copy}, {seeds})"
-        yield f"{accuracy} in {time} at {speed} on {processor}"
-    if not groups:
-        yield "nobody has measured it yet"
