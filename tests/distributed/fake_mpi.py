@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from tinyvit.distributed import acting_as
 from tinyvit.distributed.mpi import MpiRanks
 
-IN_PLACE, COMM_TYPE_SHARED, MAX = "in place", "shared", max
+IN_PLACE, COMM_TYPE_SHARED = "in place", "shared"
 PATIENCE = 60  # seconds until a rank that the others do not join gives up
 
 
@@ -79,16 +79,8 @@ class Comm:
         self._world.aborted.append((self._rank, status))
         self._world.barrier.abort()
 
-    def allreduce(self, value, op):
-        return op(self._pickled("allreduce of an object", value))
-
-    def bcast(self, value, root):
-        return self._pickled(f"bcast of an object from {root}", value)[root]
-
     def allgather(self, value):
-        return self._pickled("allgather of an object", value)
-
-    def _pickled(self, call, value):
+        call = "allgather of an object"
         return [pickle.loads(v) for v in self._world.exchange(self._rank, call, pickle.dumps(value))]
 
 

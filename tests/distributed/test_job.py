@@ -23,8 +23,7 @@ GIVE_WAY = "OMPI_MCA_mpi_yield_when_idle"
 
 @pytest.fixture(autouse=True)
 def outside_of_any_job(monkeypatch):
-    for name in ("ranks", "failed_together"):
-        monkeypatch.setattr(job._Job, name, None)
+    monkeypatch.setattr(job, "_joined", None)
     for pair in LAUNCHERS:
         for name in pair:
             monkeypatch.delenv(name, raising=False)
@@ -51,7 +50,7 @@ def mpi4py(found):
     else:
         comm = fake_mpi.Comm(fake_mpi.World(found), 0, ["here"] * found)
         version = "Open MPI v5.0.11, package: x"
-        names = {name: getattr(fake_mpi, name) for name in ("IN_PLACE", "COMM_TYPE_SHARED", "MAX")}
+        names = {name: getattr(fake_mpi, name) for name in ("IN_PLACE", "COMM_TYPE_SHARED")}
         package.MPI = SimpleNamespace(COMM_WORLD=comm, Get_library_version=lambda: version, **names)
     return package
 
@@ -78,7 +77,7 @@ class Failing(type(ALONE)):
 def test_a_process_on_its_own_is_alone_and_imports_nothing(monkeypatch, launched):
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     assert start() is ALONE
-    monkeypatch.setattr(job._Job, "ranks", None)
+    monkeypatch.setattr(job, "_joined", None)
     launched(1)  # mpiexec -n 1
     assert start() is ALONE
 
@@ -140,13 +139,13 @@ def test_the_error_of_all_is_told_by_the_first(monkeypatch, launched):
     assert error_prefix("tinyvit.train") == "tinyvit.train"  # before they have joined
     launched(3, 2)
     assert error_prefix("tinyvit.train") is None
-    monkeypatch.setattr(job._Job, "ranks", Failing(together=True))
+    monkeypatch.setattr(job, "_joined", Failing(together=True))
     assert error_prefix("tinyvit.train") is None
 
 
 def test_the_error_of_one_is_told_by_that_one(monkeypatch, launched):
     launched(3, 2)
-    monkeypatch.setattr(job._Job, "ranks", Failing(together=False))
+    monkeypatch.setattr(job, "_joined", Failing(together=False))
     assert error_prefix("tinyvit.train") == "tinyvit.train (rank 2 of 3)"
 
 
@@ -162,7 +161,7 @@ def test_a_mistake_on_the_command_line_is_printed_once(go, launched):
 )
 def test_a_rank_that_fails_alone_ends_the_others(monkeypatch, capsys, error, status):
     ranks = Failing(together=False)
-    monkeypatch.setattr(job._Job, "ranks", ranks)
+    monkeypatch.setattr(job, "_joined", ranks)
     with pytest.raises(type(error)), one_job():
         raise error
     assert ranks.aborted == [status]
@@ -171,7 +170,7 @@ def test_a_rank_that_fails_alone_ends_the_others(monkeypatch, capsys, error, sta
 
 def test_ranks_that_fail_together_end_by_themselves(monkeypatch):
     ranks = Failing(together=True)
-    monkeypatch.setattr(job._Job, "ranks", ranks)
+    monkeypatch.setattr(job, "_joined", ranks)
     with pytest.raises(UserError), one_job():
         raise UserError("the same on all")
     assert not ranks.aborted

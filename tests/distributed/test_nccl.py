@@ -66,6 +66,7 @@ XP = SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: SimpleNames
 def modules(monkeypatch):
     """The module of each of up to three ranks."""
     made, own = [FakeNccl() for _ in range(3)], threading.local()
+    monkeypatch.setattr(FakeNccl, "worlds", {})
     monkeypatch.setattr(mpi, "array_module", lambda flat: XP)
 
     def module_of_this_rank():

@@ -59,22 +59,14 @@ def test_what_one_source_has_sent_is_continued_at_the_next(target, habits):
     assert target.read_bytes() == CONTENT
 
 
+@pytest.mark.parametrize("others", [1, 0])
 @pytest.mark.parametrize("habits", [{"heeds_range": False}, {"wrong_range": True}], ids=str)
-def test_a_source_that_cannot_continue_does_not_cost_what_is_there(target, habits):
+def test_a_source_that_cannot_continue_is_left_for_another_or_begins_anew(target, habits, others):
     target.parent.mkdir()
     target.with_name("file.tar.gz.part").write_bytes(CONTENT[:HALF])
-    with sources(habits, {}) as (servers, urls):
+    with sources(habits, *[{}] * others) as (servers, urls):
         download(urls, target, SIZE, SHA256)
-    assert servers[1].ranges == [f"bytes={HALF}-"]
-    assert target.read_bytes() == CONTENT
-
-
-@pytest.mark.parametrize("habits", [{"heeds_range": False}, {"wrong_range": True}], ids=str)
-def test_the_only_source_begins_anew_if_it_cannot_continue(target, habits):
-    target.parent.mkdir()
-    target.with_name("file.tar.gz.part").write_bytes(CONTENT[:HALF])
-    with sources(habits) as (_, urls):
-        download(urls, target, SIZE, SHA256)
+    assert servers[-1].ranges == [f"bytes={HALF}-"] + [None] * (not others)
     assert target.read_bytes() == CONTENT
 
 
@@ -95,7 +87,7 @@ def test_a_source_of_another_file_costs_what_is_there_but_not_the_next_source(ta
 
 
 def test_if_all_are_slow_the_first_is_returned_to_and_kept(target):
-    with sources({"pace": 5_000}, {"pace": 30_000}) as (servers, urls):
+    with sources({"pace": 20_000}, {"pace": 10_000}) as (servers, urls):
         download(urls, target, SIZE, SHA256)
     assert target.read_bytes() == CONTENT
     assert [len(server.ranges) for server in servers] == [2, 1]

@@ -29,11 +29,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class _Job:
-    """The ranks of this process, once it has joined them, and how they ended."""
-
-    ranks: Ranks | None = None
-    failed_together: bool | None = None
+_joined: Ranks | None = None  # the ranks of this process, once it has joined them
 
 
 def start() -> Ranks:
@@ -41,11 +37,12 @@ def start() -> Ranks:
 
     Raises UserError if a launcher started several processes that cannot find each other.
     """
+    global _joined
     if current() is not ALONE:
         return current()
-    if _Job.ranks is None:
+    if _joined is None:
         size, _ = _launched()
-        _Job.ranks = _joined(size) if size > 1 else ALONE
+        _joined = _join(size) if size > 1 else ALONE
         tasks = os.environ.get("SLURM_STEP_NUM_TASKS", "")
         if size == 1 and tasks.isdecimal() and int(tasks) > 1:
             print(
@@ -53,7 +50,7 @@ def start() -> Ranks:
                 "trained by all of them, use srun --mpi=pmix or --mpi=pmi2",
                 file=sys.stderr,
             )
-    return _Job.ranks
+    return _joined
 
 
 def for_all_ranks(function: Callable[P, T]) -> Callable[P, T]:
@@ -71,12 +68,12 @@ def error_prefix(name: str) -> str | None:
     """The name under which a program that has failed tells the user why; None if it is to be silent.
 
     An error that all ranks have made is told by rank 0. One that only some have made is told by each of them,
-    with its number.
+    with its number. Before they have joined, all make the same mistakes.
     """
     size, rank = _launched()
     if size == 1:
         return name
-    if _failed_together():
+    if _joined is None or _joined.all_failed():
         return None if rank else name
     return f"{name} (rank {rank} of {size})"
 
@@ -88,21 +85,14 @@ def one_job() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if _Job.ranks is not None and not _failed_together():
+        if _joined is not None and not _joined.all_failed():
             if not isinstance(error, SystemExit):
                 traceback.print_exc()
             for stream in filter(None, (sys.stdout, sys.stderr)):
                 with contextlib.suppress(OSError):
                     stream.flush()
-            _Job.ranks.abort(getattr(error, "code", None) or 1)
+            _joined.abort(getattr(error, "code", None) or 1)
         raise
-
-
-def _failed_together() -> bool:
-    """True if all ranks have failed; before they have joined, all make the same mistakes."""
-    if _Job.failed_together is None:
-        _Job.failed_together = _Job.ranks is None or _Job.ranks.all_failed()
-    return _Job.failed_together
 
 
 def _launched() -> tuple[int, int]:
@@ -113,7 +103,7 @@ def _launched() -> tuple[int, int]:
     return 1, 0
 
 
-def _joined(size: int) -> Ranks:
+def _join(size: int) -> Ranks:
     """The ranks of a job of this size. Raises UserError if MPI finds no such job."""
     os.environ.setdefault(_GIVE_WAY, "1")
     try:

@@ -8,9 +8,8 @@ made on had two.
 import os
 import socket
 import time
-from collections.abc import Callable, Hashable
 from types import ModuleType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -33,6 +32,7 @@ class MpiRanks(Ranks):
     def __init__(self, mpi: ModuleType, comm: Any):
         self._mpi, self._comm = mpi, comm
         self._alarm = comm.Dup()  # the barrier of a failing rank must not be taken for a sum
+        self._all_failed: bool | None = None
         self.rank, self.size = comm.Get_rank(), comm.Get_size()
         self.host = socket.gethostname()
         local = comm.Split_type(mpi.COMM_TYPE_SHARED)
@@ -40,6 +40,12 @@ class MpiRanks(Ranks):
         own = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
         self.neighbours = tuple(local.allgather(own))
         self._nccl: Any = None  # the communicator between the GPUs
+
+    def gather(self, value: T) -> list[T]:
+        return self._comm.allgather(value)
+
+    def gather_rows(self, rows: np.ndarray) -> np.ndarray:
+        return np.concatenate(self.gather(rows))
 
     def all_reduce(self, flat: Array) -> None:
         if array_module(flat) is np:
@@ -52,48 +58,16 @@ class MpiRanks(Ranks):
         self.all_reduce(total)
         return total.reshape(())
 
-    def max(self, number: int) -> int:
-        return self._comm.allreduce(number, op=self._mpi.MAX)
-
-    def gather_rows(self, rows: np.ndarray) -> np.ndarray:
-        return np.concatenate(self._comm.allgather(rows))
-
-    def first(self, function: Callable[..., T], *args: object) -> T:
-        result, error = _tried(function, *args) if self.rank == 0 else (None, None)
-        error = self._comm.bcast(error, root=0)
-        if error:
-            raise error
-        copy = self._comm.bcast(result, root=0)
-        return copy if self.rank else cast(T, result)
-
-    def in_turn(self, function: Callable[..., T], *args: object) -> T:
-        result, error = _tried(function, *args) if self.local_rank == 0 else (None, None)
-        self._raise_any(error)
-        if self.local_rank:
-            result, error = _tried(function, *args)
-        self._raise_any(error)
-        return cast(T, result)
-
-    def check_same(self, value: Hashable, what: str) -> None:
-        same = value == self._comm.bcast(value, root=0)
-        error = UserError(f"{what} are not those of rank 0: give all ranks the same ones.")
-        self._raise_any(None if same else error)
-
     def all_failed(self) -> bool:
-        arrived, until = self._alarm.Ibarrier(), time.monotonic() + _FAILING_SECONDS
-        while not (done := arrived.Test()) and time.monotonic() < until:
-            time.sleep(0.01)
-        return done
+        if self._all_failed is None:
+            arrived, until = self._alarm.Ibarrier(), time.monotonic() + _FAILING_SECONDS
+            while not (done := arrived.Test()) and time.monotonic() < until:
+                time.sleep(0.01)
+            self._all_failed = done
+        return self._all_failed
 
     def abort(self, status: int) -> None:
         self._comm.Abort(status)
-
-    def _raise_any(self, error: Exception | None) -> None:
-        """Raise the error of the first rank that has one, on all of them; its message names the rank."""
-        errors = self._comm.allgather((error, self.host))
-        for rank, (found, host) in enumerate(errors):
-            if found:
-                raise UserError(f"rank {rank} on {host}: {found}") if rank else found
 
     def _sum_on_gpus(self, flat: Array) -> None:
         """all_reduce, queued on CuPy's current stream after the kernels that write the array: the host does
@@ -114,11 +88,3 @@ def _unique_id(nccl: Any) -> tuple:
             "nvidia-nccl-cu12, or train with --device cpu."
         )
     return nccl.get_unique_id()
-
-
-def _tried(function: Callable[..., T], *args: object) -> tuple[T | None, Exception | None]:
-    """The result of a function, and its error if that is one for the user."""
-    try:
-        return function(*args), None
-    except (UserError, OSError) as error:
-        return None, error

@@ -86,7 +86,7 @@ class ReferenceEngine:
             config, dtype = self.config, self.params.flat.dtype
             images, targets = make_batch(t.images, t.labels, part, dtype, config.image_size, config.classes)
             share = len(part) / len(plan)
-            loss = loss + self.loss_and_grads(images, targets, part.noise(), share, fresh=part is parts[0])
+            loss = loss + self.loss_and_grads(images, targets, part.noise(), share, part is parts[0])
         norm = t.sum_and_clip(self.grads, self._spread)
         t.optimizer.step(self.grads, lr, plan.step)
         if t.average:
