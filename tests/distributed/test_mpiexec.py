@@ -77,15 +77,20 @@ def alone(photos, tmp_path_factory):
 @pytest.mark.parametrize(
     ("size", "what", "more"),
     [
+        (2, "train", ()),
         (4, "train", ("--shard-optimizer",)),
         (2, "early", ("--accumulate", "2")),
+        (4, "early", ("--threads", "2")),
     ],
 )
 def test_the_losses_are_those_of_one_process(photos, alone, tmp_path, size, what, more):
     run = tmp_path / "run"
     status, out, err = finished(start(size, tmp_path / "ranks", what, *two_blocks(photos, run, *more)))
     assert (status, err) == (0, "")
-    assert out.count("done in") == 1 and f"{size} processes, each NumPy on 1 thread" in out
+    assert (
+        out.count("done in") == 1
+        and f"{size} processes, each NumPy on {2 if '--threads' in more else 1} thread" in out
+    )
     assert (tmp_path / "ranks" / "early").exists() == (what == "early")
     for mine, other in zip(metrics(run), alone, strict=True):
         assert mine == pytest.approx(other, rel=1e-4)
