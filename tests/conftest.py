@@ -37,6 +37,13 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path.name == "test_checks_run.py")
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Name the tests that took longer than 3 seconds: the whole suite is to take five minutes."""
+    for report in terminalreporter.stats.get("passed", ()):
+        if report.duration > 3:
+            terminalreporter.line(f"{report.duration:.0f} s: {report.nodeid}")
+
+
 def pytest_unconfigure(config):
     config.beside.stop()
 

@@ -106,3 +106,10 @@ def test_a_seed_that_cannot_be_is_refused(image_folder, name, seed):
 def test_an_address_for_what_is_not_downloaded_is_refused(name, image_folder):
     with pytest.raises(UserError, match=f"{name} is not downloaded: omit --data-url"):
         load_dataset(name, image_folder if name == "folder" else None, data_url="https://example.org")
+
+
+@pytest.mark.parametrize("name", ["shapes", "cifar10", "mnist"])
+def test_classes_to_keep_are_checked_before_anything_is_drawn_or_read(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(data, "make_shapes", lambda **_: pytest.fail("they were drawn"))
+    with pytest.raises(UserError, match=f"{name} has no class 'unicorn'"):
+        load_dataset(name, tmp_path if name != "shapes" else None, only="unicorn,other")

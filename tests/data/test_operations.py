@@ -124,3 +124,12 @@ def test_the_whole_numbers_of_the_largest_images_fit_into_32_bits(kind, sign):
     for columns, rows in ((0, 0), (side, 0), (0, side), (side, side)):
         assert (np.abs(per_column * columns + per_row * rows) < 2**31).all()
         assert (np.abs(per_column * columns + per_row * rows + first) < 2**31).all()
+
+
+def test_the_strongest_operations_are_those_of_the_paper():
+    """AutoAugment, table 6; enhancements to 1.9 and posterizing to 4 bits as in RandAugment's code."""
+    strongest = {"shear_x": 0.3, "translate_x": 150 / 331, "rotate": 30, "brightness": 1.9, "contrast": 1.9}
+    strongest |= {"shear_y": 0.3, "translate_y": 150 / 331, "colour": 1.9, "sharpness": 1.9}
+    strongest |= {"posterize": 4, "solarize": 0}
+    kinds = np.array([NAMES.index(name) for name in strongest])
+    assert operations_of(kinds, 1.0, 1)["amount"].tolist() == pytest.approx([*strongest.values()])

@@ -234,7 +234,7 @@ def test_the_box_is_in_pixels_of_the_shrunk_photo(tmp_path):
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_the_box_of_the_whole_photo_resized_is_the_view(tmp_path, name, orientation):
     image = scene(1804, 1207)
-    image.save(tmp_path / name, exif=taken(image, orientation), quality=95)
+    image.save(tmp_path / name, exif=taken(image, orientation), quality=95, compress_level=1)
     photo = read_photo(tmp_path / name, (40, 60))
     again = Image.fromarray(photo.whole).resize((60, 40), Image.Resampling.BICUBIC, photo.box)
     assert np.abs(np.asarray(again).astype(int) - photo.view).mean() < 2
@@ -299,3 +299,10 @@ def test_photos_are_read_even_if_no_thread_can_be_started(tmp_path, monkeypatch)
         Image.new("RGB", (9, 9), (i, 0, 0)).save(path)
     monkeypatch.setattr(threading.Thread, "start", refuse)
     assert [photo.view[0, 0, 0] for photo in read_photos(paths, 9)] == list(range(30))
+
+
+def test_of_a_fit_for_smaller_images_a_pixel_is_left():
+    fit = PhotoFit("crop", (40, 8), (40, 8), edge=(20, 4))
+    assert fit.at((5, 4)) == replace(fit, frame=(5, 4), size=(5, 4), edge=(2, 2))
+    thin = PhotoFit("pad", (1, 40), (8, 40)).at((2, 10))
+    assert (thin.frame, thin.size, thin.edge) == ((1, 10), (2, 10), (0, 0))

@@ -234,3 +234,14 @@ def test_arrays_to_learn_from_are_not_dark_and_photos_are_said_to_be(tmp_path):
     one[5, 0, 0] = 255  # one image of forty has a pixel that is white
     with pytest.raises(UserError, match="the images are dark"):
         pixels_of(one, None, to_learn=True)
+
+
+@pytest.mark.parametrize("high", [1.0009, 1.0, 0.006])
+def test_fractions_are_scaled_to_bytes_up_to_what_resizing_leaves_beyond_1(high):
+    assert as_bytes(np.array([0.0, high])).tolist() == [0, round(255 * high)]
+
+
+@pytest.mark.parametrize("high", [1.5, 1.002, 0.003])
+def test_what_may_be_neither_fractions_nor_bytes_is_refused(high):
+    with pytest.raises(UserError, match=f"from 0 to {high:g}, expected uint8 pixels"):
+        as_bytes(np.array([0.0, high]))

@@ -64,8 +64,9 @@ def test_every_convolution_has_the_epsilons_of_its_form(form, monkeypatch):
     assert kernels == [(kernel, in_root)] * count and norms == [norm] * count
 
 
-@pytest.mark.parametrize("i, j, channels", [(0, 0, 4), (0, 1, 16), (1, 0, 16)])
-@pytest.mark.parametrize("size", [(4, 4), (3, 5)], ids=str)
+@pytest.mark.parametrize(
+    "i, j, channels, size", [(0, 0, 4, (4, 4)), (0, 1, 16, (3, 5)), (1, 0, 16, (3, 5)), (1, 0, 16, (4, 4))]
+)
 def test_the_gradients_of_a_unit_match_finite_differences(i, j, channels, size):
     config = hybrid()
     params, x, rng = draw(config, (2, *size, channels))
