@@ -87,13 +87,14 @@ def pytest_generate_tests(metafunc):
         names = [name]
         if name == "mutants":
             lesson = Path(metafunc.module.__file__).parent
-            names = sorted(answers(metafunc.config, lesson))
+            names = sorted(answers(metafunc.config.getoption("answers"), lesson))
         metafunc.parametrize("impl", names, indirect=True, ids=names if len(names) > 1 else [""])
 
 
-def answers(config, lesson):
-    """The paths of the lesson's wrong answers, or of those given in their place, by their names."""
-    if folder := config.getoption("answers"):
+@functools.cache
+def answers(folder, lesson):
+    """The paths of the lesson's wrong answers, or of the files in the folder --answers, by their names."""
+    if folder:
         return {path.stem: path for path in Path(folder, lesson.name).glob("*.py")}
     return {name: answer.path for name, answer in wrong_answers(lesson).items()}
 
@@ -103,9 +104,8 @@ def answer_of(item):
     lesson, name = item.path.parent, item.callspec.params["impl"]
     if name in ("exercise", "solution"):
         return lesson / f"{name}.py"
-    return answers(item.config, lesson).get(name) or pytest.exit(
-        f"{lesson.name} has no wrong answer {name!r}", returncode=2
-    )
+    known = answers(item.config.getoption("answers"), lesson)
+    return known.get(name) or pytest.exit(f"{lesson.name} has no wrong answer {name!r}", returncode=2)
 
 
 def loaded(path):
