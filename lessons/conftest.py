@@ -87,13 +87,14 @@ def pytest_generate_tests(metafunc):
         names = [name]
         if name == "mutants":
             lesson = Path(metafunc.module.__file__).parent
-            names = sorted(answers(metafunc.config, lesson))
+            names = sorted(answers(metafunc.config.getoption("answers"), lesson))
         metafunc.parametrize("impl", names, indirect=True, ids=names if len(names) > 1 else [""])
 
 
-def answers(config, lesson):
-    """The paths of the lesson's wrong answers, or of those given in their place, by their names."""
-    if folder := config.getoption("answers"):
+@functools.cache
+def answers(folder, lesson):
+    """The paths of the lesson's wrong answers, or of the files in the folder --answers, by their names."""
+    if folder:
         return {path.stem: path for path in Path(folder, lesson.name).glob("*.py")}
     return {name: answer.path for name, answer in wrong_answers(lesson).items()}
 
@@ -103,9 +104,8 @@ def answer_of(item):
     lesson, name = item.path.parent, item.callspec.params["impl"]
     if name in ("exercise", "solution"):
         return lesson / f"{name}.py"
-    return answers(item.config, lesson).get(name) or pytest.exit(
-        f"{lesson.name} has no wrong answer {name!r}", returncode=2
-    )
+    known = answers(item.config.getoption("answers"), lesson)
+    return known.get(name) or pytest.exit(f"{lesson.name} has no wrong answer {name!r}", returncode=2)
 
 
 def loaded(path):
@@ -132,16 +132,26 @@ def pytest_deselected(items):
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """Pass over a check that is spared; the last of a file is skipped, as pytest ends the file with it."""
+    return True if nextitem and nextitem.path == item.path and is_spared(item) else None
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
+    if is_spared(item):
+        pytest.skip("the wrong answer is caught already, or right here")
+
+
+def is_spared(item):
     """Of hundreds of wrong answers, run none through more checks than it takes to catch it.
 
     Nor through one that asks for nothing but what it has from the solution.
     """
     if wrong_answer(item) in item.config.lesson_caught:
-        pytest.skip("caught already")
+        return True
     asked = wrong_answer(item) and item.config.lesson_asked.get(without_answer(item))
-    if asked and all(is_right(item.path.parent, answer_of(item), name) for name in asked):
-        pytest.skip("the solution passes")
+    return bool(asked) and all(is_right(item.path.parent, answer_of(item), name) for name in asked)
 
 
 @pytest.hookimpl(hookwrapper=True)

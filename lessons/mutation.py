@@ -31,7 +31,7 @@ import re
 import runpy
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -60,21 +60,26 @@ class WrongAnswer:
     def module(self) -> ModuleType:
         """The answer, made afresh. Raises ValueError if a piece does not occur exactly once."""
         solution = importlib.import_module(f"lessons.{self.lesson.name}.solution")
+        right = {name: value for name, value in vars(solution).items() if not name.startswith("__")}
         answer = ModuleType(f"{self.lesson.name}_{self.name}")
         answer.__file__ = str(self.path)
-        names = vars(answer)
-        if pieces := changes(self.body):
-            source = changed(self.file.read_text("utf-8"), pieces)
-            if self.file.parent != self.lesson:
-                names = dict(names)
+        if self.file.parent != self.lesson:
+            changed_file: dict[str, Any] = {}
+            exec(self._code, changed_file)
+            vars(answer).update({name: changed_file.get(name, right[name]) for name in solution.__all__})
         else:
-            source = self.body
-            names |= {"math": math, "np": np, **_public(vars(solution)), "solution": solution}
-        linecache.cache[str(self.path)] = len(source), None, source.splitlines(keepends=True), str(self.path)
-        exec(compile(source, self.path, "exec", dont_inherit=True), names)
-        if names is not vars(answer):
-            vars(answer).update({name: names.get(name, vars(solution)[name]) for name in solution.__all__})
+            if not changes(self.body):
+                vars(answer).update({"math": math, "np": np, **right, "solution": solution})
+            exec(self._code, vars(answer))
         return answer
+
+    @functools.cached_property
+    def _code(self) -> CodeType:
+        """The changed source, or the functions."""
+        pieces, path = changes(self.body), str(self.path)
+        source = changed(self.file.read_text("utf-8"), pieces) if pieces else self.body
+        linecache.cache[path] = len(source), None, source.splitlines(keepends=True), path
+        return compile(source, path, "exec", dont_inherit=True)
 
 
 @functools.cache
@@ -108,7 +113,3 @@ def changed(source: str, pieces: list[tuple[str, str]]) -> str:
             raise ValueError(f"there are {source.count(right)} places with {right!r}, expected one")
         source = source.replace(right, wrong)
     return source
-
-
-def _public(names: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in names.items() if not name.startswith("__")}

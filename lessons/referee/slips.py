@@ -14,7 +14,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from lessons.referee import plainly
@@ -93,19 +93,11 @@ def slips(solution: ModuleType, name: str) -> Iterator[tuple[float, str, ModuleT
     others = [each for other, each in vars(plainly).items() if other.startswith(f"{name}_by_")]
     for each in (right, *(getattr(solution, helper) for helper in helpers), *others):
         as_name = name if each in others else each.__name__
-        function, every = _every_slip(each)
-        for number, slip in enumerate(every):
-            back = slip.exchange()
-            try:
-                tree = ast.fix_missing_locations(ast.Module([function], []))
-                code = compile(tree, "<a slip>", "exec")
-            except (SyntaxError, ValueError, TypeError):
-                continue  # nobody could write that
-            finally:
-                back.exchange()
-            module = _with(solution, each, as_name, code)
-            module.__slip__ = each, number, name
-            yield slip.rank, slip.says, module
+        for number, slip in enumerate(_every_slip(each)[1]):
+            if code := _code(each, number):
+                module = _with(solution, each, as_name, code)
+                module.__slip__ = each, number, name
+                yield slip.rank, slip.says, module
 
 
 def in_words_of(module: ModuleType, yours: list[Held], other: list[Held]) -> tuple[str, int]:
@@ -136,6 +128,19 @@ def _with(solution: ModuleType, right: FunctionType, name: str, code) -> ModuleT
     exec(code, spoiled)
     names[name] = spoiled[right.__name__]
     return module
+
+
+@functools.cache
+def _code(right: FunctionType, number: int) -> CodeType | None:
+    """The function with its slip of this number; None if nobody could write that."""
+    function, every = _every_slip(right)
+    back = every[number].exchange()
+    try:
+        return compile(ast.fix_missing_locations(ast.Module([function], [])), "<a slip>", "exec")
+    except (SyntaxError, ValueError, TypeError):
+        return None
+    finally:
+        back.exchange()
 
 
 @functools.cache
