@@ -7,8 +7,8 @@ import inspect
 from pathlib import Path
 
 import tinyvit
-from tinyvit.runs.settings import Settings
 from tinyvit.training.fit import fit
+from tinyvit.training.settings import Settings
 
 STORED = Path(__file__).with_name("defaults.txt")
 

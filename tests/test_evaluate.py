@@ -18,9 +18,9 @@ from tinyvit.engine import batches
 from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.predictions import csv_line
 from tinyvit.training.run_data import check_classes
+from tinyvit.training.settings import Settings
 
 
 def said(out):

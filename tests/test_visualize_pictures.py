@@ -15,7 +15,7 @@ from tinyvit.data.shapes import CLASSES, make_shapes
 from tinyvit.model import initialise
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 from tinyvit.visualizing.examples import examples_in
 from tinyvit.visualizing.look import PICTURES, look_inside
 

@@ -9,7 +9,7 @@ from shlex import quote
 from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, path_text, positive_float, positive_int, run_command, some_path
 from tinyvit.shell.figures import duration
-from tinyvit.shell.flags import add_compute_flags, chosen_device
+from tinyvit.shell.flags import add_flags, chosen_device
 from tinyvit.studies import STUDIES
 from tinyvit.studies.carry_out import carry_out
 from tinyvit.studies.halving import HalvingPlan
@@ -165,7 +165,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--out", type=some_path, metavar="OUT", help="folder of the study (default: runs/study-NAME)"
     )
-    add_compute_flags(p)
+    add_flags(p, "device", "threads")
     return p
 
 

@@ -24,7 +24,7 @@ from tinyvit.files.npz import read_npz
 from tinyvit.model import initialise
 from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 from tinyvit.weights.hugging_face import save_hugging_face
 from tinyvit.weights.resolve import load_any
 from tinyvit.weights.save import save_official, save_safetensors

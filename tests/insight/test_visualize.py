@@ -10,7 +10,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 from tinyvit.visualize import main, parser
 
 

@@ -11,8 +11,8 @@ from tinyvit.backend import select_device
 from tinyvit.data import DATASETS
 from tinyvit.recipes.measured import table
 from tinyvit.recipes.named import FOLDER, RECIPES, named_recipe
-from tinyvit.runs.settings import Settings
 from tinyvit.training.choices import new_settings
+from tinyvit.training.settings import Settings
 from tinyvit.training.stages import Stages
 from tinyvit.training.starting_point import check_start, fresh_config
 

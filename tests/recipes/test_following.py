@@ -9,11 +9,11 @@ from tests.tiny_runs import assert_one_line, interrupted_after, tiny
 from tinyvit import evaluate, finetune, info, pretrain, train
 from tinyvit.backend import select_device
 from tinyvit.recipes.measured import at_this_speed, expected
-from tinyvit.runs.settings import Settings
 from tinyvit.shell import progress
 from tinyvit.training import wording
 from tinyvit.training.choices import new_settings
 from tinyvit.training.recipes import recipe
+from tinyvit.training.settings import Settings
 
 EXPECTED = (
     "recipe cpu-8-minutes: expect 75.0% (folder, drawn, one seed) in 2:00 at 100 img/s on a processor, "

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.tiny_runs import tiny
 from tinyvit.model import preset
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 
 
 def create(run: RunFolder) -> None:

@@ -12,7 +12,7 @@ from tinyvit import evaluate, export, predict, runs, train
 from tinyvit.errors import UserError
 from tinyvit.model import preset
 from tinyvit.runs.folder import RunFolder, latest_run
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from tinyvit.errors import UserError, one_line
 from tinyvit.model import preset
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings, setting_error
+from tinyvit.training.settings import Settings, setting_error
 
 SETTINGS = Settings("cifar10", "micro/4", epochs=3, steps=70, lr=0.01, flip=True, weights="B/16", threads=2)
 

@@ -3,11 +3,11 @@
 import pytest
 
 from tinyvit.backend import select_device
-from tinyvit.runs.settings import Settings
 from tinyvit.studies import STUDIES
 from tinyvit.studies.plan import Plan
 from tinyvit.studies.study import SIZES
 from tinyvit.training.choices import new_settings
+from tinyvit.training.settings import Settings
 
 # What a study must choose, and what follows from its length in steps or from the machine.
 DERIVED = {"model", "epochs", "warmup_epochs", "position_at", "threads"}

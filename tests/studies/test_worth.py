@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tinyvit.runs.settings import Settings
 from tinyvit.studies import STUDIES
 from tinyvit.studies.picture import draw
 from tinyvit.studies.plan import Plan
@@ -15,6 +14,7 @@ from tinyvit.studies.results import Row
 from tinyvit.studies.study import SIZES, Comparison, Study, Variant
 from tinyvit.studies.worth import common_spread, worths_of
 from tinyvit.studies.writing import write_results
+from tinyvit.training.settings import Settings
 
 VARIANTS = (Variant("plain", {}), Variant("plain-and-salt", {}), Variant("full", {}))
 COMPARED = (

@@ -11,10 +11,10 @@ from tinyvit.data import Dataset, ImageSet, hold_out
 from tinyvit.distributed import Ranks, acting_as
 from tinyvit.errors import UserError
 from tinyvit.model import initialise
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import new_settings, on_ranks, resumed_settings, what_changed
 from tinyvit.training.run_data import load_data
+from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import starting_model
 
 

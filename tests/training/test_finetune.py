@@ -13,9 +13,9 @@ from tests.tiny_runs import arrays, assert_one_line, assert_same_run, interrupte
 from tinyvit import evaluate, finetune, predict, train, visualize
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import ViTConfig, initialise, preset
-from tinyvit.runs.settings import Settings
 from tinyvit.training import recipes
 from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning
+from tinyvit.training.settings import Settings
 from tinyvit.weights.read import load_weights
 from tinyvit.weights.resize import resize_positions
 from tinyvit.weights.safetensors import write_safetensors

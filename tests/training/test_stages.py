@@ -11,7 +11,7 @@ from tinyvit.model.arrange import split_at_blocks
 from tinyvit.model.stage import Stage, infer_through
 from tinyvit.ops import Noise
 from tinyvit.runs.checkpoint import load_checkpoint
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 from tinyvit.training.stages import Stages
 
 HALF = ("--patch-dropout", "0.5")  # of 4 patches

@@ -19,7 +19,7 @@ from tinyvit.insight.attention import attention_in_batches
 from tinyvit.model import Model, ViTConfig, forward, initialise, preset
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 from tinyvit.weights import hugging_face
 from tinyvit.weights.hugging_face import save_hugging_face
 from tinyvit.weights.official import to_official

@@ -4,8 +4,8 @@ import statistics
 from dataclasses import dataclass
 
 from tinyvit.recipes.named import RECIPES, Reached, Recipe, named_recipe
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import duration, img_per_second
+from tinyvit.training.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.errors import UserError
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 
 RECIPES: tuple[str, ...] = ("cpu-8-minutes", "cpu-20-minutes", "cpu-hour", "cpu-best")
 RECIPES += ("gpu-30-seconds", "gpu-2-minutes", "gpu-best")  # as they are listed

@@ -11,12 +11,12 @@ from tinyvit.insight.judging import with_interval
 from tinyvit.model import is_resnet, usual_name
 from tinyvit.optim import averaged
 from tinyvit.recipes.measured import at_this_speed, expected
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import as_argument, call, counted, duration
 from tinyvit.shell.progress import SPEED_SECONDS
 from tinyvit.training.evaluation import figures_of_epoch
-from tinyvit.training.loop import Trainer
+from tinyvit.training.run_trainer import RunTrainer
 from tinyvit.training.saving import write_patches
+from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import SHAPE
 from tinyvit.training.state import State
 
@@ -63,14 +63,14 @@ def model_name(settings: Settings) -> str:
     return name + (f" ({changed})" if changed else "")
 
 
-def where(trainer: Trainer, device: Device) -> str:
+def where(trainer: RunTrainer, device: Device) -> str:
     """What computes, and how."""
     summary, ranks = trainer.engine.summary(trainer.settings.batch_size), trainer.engine.ranks.size
     together = f"{ranks} processes, each " if ranks > 1 else ""
     return f"{together}{device.label}{',' if device.is_gpu else ' on'} {summary}"
 
 
-def announce(trainer: Trainer) -> None:
+def announce(trainer: RunTrainer) -> None:
     """Say what to expect of a new run, and, if it was not seen before, how long it takes at its own speed."""
     settings, state, progress = trainer.settings, trainer.state, trainer.progress
     if not state.step:
@@ -84,14 +84,14 @@ def announce(trainer: Trainer) -> None:
 
 
 @by_first
-def outcome(trainer: Trainer) -> list[str]:
+def outcome(trainer: RunTrainer) -> list[str]:
     """The lines for a run that has come to its end."""
     settings, state = trainer.settings, trainer.state
     early = [] if state.is_complete(settings) else [f"{why_done(state, settings)} (--patience)"]
     return early + list(_after_pretraining(trainer) if settings.target else _after_training(trainer))
 
 
-def _result(trainer: Trainer, kind: str, best: str, show: Callable[[dict[str, Any]], str]) -> str:
+def _result(trainer: RunTrainer, kind: str, best: str, show: Callable[[dict[str, Any]], str]) -> str:
     """The test results of the model that is kept, and of the last one, in words.
 
     kind is 'accuracy' or 'loss', by which the best epoch was chosen, and best is its value, as text.
@@ -115,7 +115,7 @@ def _result(trainer: Trainer, kind: str, best: str, show: Callable[[dict[str, An
     return f"{kept}, {chosen}, has test {kind} {show(results)}; after the last epoch it was {after}"
 
 
-def _after_training(trainer: Trainer) -> Iterator[str]:
+def _after_training(trainer: RunTrainer) -> Iterator[str]:
     """What came of a run, and what to do next."""
     run, state, settings, path = trainer.run, trainer.state, trainer.settings, as_argument(trainer.run.path)
     assert state.best is not None, "whoever learns labels has an accuracy"
@@ -132,7 +132,7 @@ def _after_training(trainer: Trainer) -> Iterator[str]:
         yield f"  {call('train')} --dataset cifar10        the real thing"
 
 
-def _after_pretraining(trainer: Trainer) -> Iterator[str]:
+def _after_pretraining(trainer: RunTrainer) -> Iterator[str]:
     """What came of a run without labels, and what to do next; draws what it predicts."""
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
 

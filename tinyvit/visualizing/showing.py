@@ -14,7 +14,7 @@ from tinyvit.insight.draw_portrait import filters_part, save_portrait
 from tinyvit.insight.filters import filter_strengths
 from tinyvit.insight.patches import draw_patches, filled_patches
 from tinyvit.insight.positions import position_similarity, save_offset_scores, save_similarities
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 from tinyvit.visualizing.look import Insight
 
 
