@@ -63,7 +63,7 @@ def make_checkpoint(path: Path, sealed: bool = True) -> None:
 
 def make_run(folder: Path) -> None:
     run = RunFolder(folder)
-    run.create(Settings("shapes", "nano/4"), tiny_config(), CLASSES, 7)
+    run.create(Settings(dataset="shapes", model="nano/4"), tiny_config(), CLASSES, 7)
     make_checkpoint(run.last_path)
 
 

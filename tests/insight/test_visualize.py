@@ -19,7 +19,7 @@ def run(tmp_path, few_shapes):
     config = preset("nano/8", 32, 10)
     folder = RunFolder(tmp_path / "run")
     params = initialise(config)
-    folder.create(Settings("shapes", "nano/8"), config, CLASSES, params.count)
+    folder.create(Settings(dataset="shapes", model="nano/8"), config, CLASSES, params.count)
     save_checkpoint(folder.best_path, Checkpoint(config, params))
     return folder
 

@@ -10,7 +10,7 @@ from tinyvit.training.settings import Settings
 
 def create(run: RunFolder) -> None:
     """Write the settings of a tiny run."""
-    run.create(Settings("shapes", "nano/4"), preset("nano/4", 8, 3), ["a", "b", "c"], 7)
+    run.create(Settings(dataset="shapes", model="nano/4"), preset("nano/4", 8, 3), ["a", "b", "c"], 7)
 
 
 def without_out(photos: Path) -> list[str]:

@@ -121,7 +121,7 @@ def test_a_folder_that_is_only_claimed_or_not_of_a_run_is_not_the_latest_run(tmp
 
 def create(path):
     run = RunFolder(path)
-    run.create(Settings("shapes", "nano/4"), preset("nano/4", 8, 3), ["a", "b", "c"], 7)
+    run.create(Settings(dataset="shapes", model="nano/4"), preset("nano/4", 8, 3), ["a", "b", "c"], 7)
     return run
 
 

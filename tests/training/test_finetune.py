@@ -286,7 +286,7 @@ def test_a_diverged_run_leaves_nothing(refused, tmp_path):
 
 
 def test_the_recipe_is_the_papers():
-    s = Settings("cifar10", "B_16", **FINE_TUNING | fitted_fine_tuning(60_000, {}))
+    s = Settings(dataset="cifar10", model="B_16", **FINE_TUNING | fitted_fine_tuning(60_000, {}))
     assert (s.optimizer, s.weight_decay, s.clip, s.decay) == ("sgd", 0, 1, "cosine")
     assert (s.batch_size, s.accumulate) == (512, 8)
     assert (s.epochs, s.steps) == (5, None)

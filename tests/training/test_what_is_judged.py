@@ -55,7 +55,6 @@ def looks(monkeypatch):
 
     monkeypatch.setattr(evaluation, "evaluate", judged)
     monkeypatch.setattr(evaluation, "evaluate_patches", judged)
-    monkeypatch.setattr(fitting, "evaluate", judged)
     return looked
 
 
@@ -129,7 +128,9 @@ def test_the_command_judges_the_images_and_the_checkpoint_that_it_is_asked_for(
 
 def parts_of(photos, **settings):
     """The images of each part of the data of a run with these settings, as a set of (name, class)."""
-    data = load_data(Settings("folder", "nano/4", data_dir=str(photos), **settings), None, Progress.silent())
+    data = load_data(
+        Settings(dataset="folder", model="nano/4", data_dir=str(photos), **settings), None, Progress.silent()
+    )
     found = {}
     for part in ("train", "validation", "test"):
         if images := getattr(data, part):

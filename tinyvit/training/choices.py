@@ -11,6 +11,7 @@ from tinyvit.cores import cores_of_one
 from tinyvit.data import PHOTOS
 from tinyvit.distributed import by_first, current
 from tinyvit.errors import UserError
+from tinyvit.limits import MOST_THREADS
 from tinyvit.model import ViTConfig, is_resnet
 from tinyvit.recipes.named import named_recipe
 from tinyvit.runs.checkpoint import Checkpoint
@@ -168,7 +169,7 @@ def on_ranks(settings: Settings, chosen: dict[str, Any], device: Device) -> Sett
     settings = replace(settings, ranks=ranks.size)
     if device.is_gpu or settings.threads:
         return settings
-    cores = cores_of_one(ranks.neighbours, ranks.local_rank)
+    cores = min(cores_of_one(ranks.neighbours, ranks.local_rank), MOST_THREADS)
     return replace(settings, threads=cores)  # kept: another number of threads would give other bits
 
 

@@ -20,7 +20,7 @@ from tinyvit.training.evaluation import Evaluation, PatchEvaluation, task_of
 from tinyvit.training.learning import make_engines
 from tinyvit.training.loop import Trainer
 from tinyvit.training.run_data import check_batches
-from tinyvit.training.settings import FitSettings, Settings
+from tinyvit.training.settings import FitSettings, Settings, table
 from tinyvit.training.stages import Stages
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ def fit(
     """
     given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     if unknown := sorted(given.keys() - set(FIT)):
-        raise UserError(f"fit has no setting {unknown[0]}: expected some of {nearest(unknown[0], FIT)}.")
+        about = [name for name in FIT if unknown[0].replace("_", " ") in table()[name].help]
+        offered = nearest(unknown[0], about) if about else nearest(unknown[0], FIT)
+        raise UserError(f"fit has no setting {unknown[0]}: expected some of {offered}.")
     if report is not None and not callable(report):
         raise UserError(f"report is {report!r}, expected a function of the epoch and its loss.")
     if validation is None and "patience" in given:
