@@ -200,7 +200,7 @@ class ViTClassifier:
         model = copy.deepcopy(self.model_) if goes_on else self._new_model(start, images, known, seed)
         model.threads = self.threads
         images = _as_seen(model, images)
-        settings = {"seed": seed} | self._changed()
+        settings: dict[str, Any] = {"seed": seed}
         if self.early_stopping and not one_pass:
             count = max(1, round(self.validation_fraction * len(codes)))
             held_out = chosen_to_hold_out(codes, known.tolist(), count, seed)
@@ -211,7 +211,7 @@ class ViTClassifier:
             weights = weights * weights_of_classes(self.class_weight, known, codes)
         if (weights != weights[0]).any():
             settings["sample_weight"] = weights
-        settings |= self._usual(len(images), size, fine_tuning=fits_photos)
+        settings |= self._fit_settings(len(images), size, fine_tuning=fits_photos)
         if one_pass:
             settings |= {"epochs": 1, "warmup_epochs": 0, "decay": "constant"}
         model.fit(images, codes, **settings)
@@ -351,32 +351,19 @@ class ViTClassifier:
         model = preset(name, size, heads, seed=seed, init=self.init)
         return model.whiten(images, seed=seed) if self.whiten else model
 
-    def _changed(self) -> dict[str, Any]:
-        """The settings of Model.fit that are not as they are by default."""
-        names = [name for name in FitSettings.__annotations__ if hasattr(self, name)]
-        return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(Settings, name)}
-
-    def _usual(self, count: int, size: tuple[int, int], fine_tuning: bool) -> dict[str, Any]:
-        """The settings of Model.fit that were left to this class, for so many images of this size."""
-        optimizer, weight_decay = self.optimizer or "adamw", self.weight_decay
-        fewest, at_least, rate = _FEWEST_STEPS, _EPOCHS, 2e-3
-        shift = min(size) // _SHIFT if self.crop_scale == 1 else 0
+    def _fit_settings(self, count: int, size: tuple[int, int], fine_tuning: bool) -> dict[str, Any]:
+        """The settings of Model.fit, with the usual ones for so many images where they are None."""
+        optimizer = self.optimizer or ("sgd" if fine_tuning and self.lora is None else "adamw")
         if fine_tuning:
-            optimizer = self.optimizer or ("sgd" if self.lora is None else "adamw")
-            usual = FINE_TUNING | FINE_TUNING_WITH.get(optimizer, {})
-            weight_decay = usual["weight_decay"] if weight_decay is None else weight_decay
-            fewest, at_least, rate, shift = FINE_TUNING_STEPS, usual["epochs"], usual["lr"], 0
+            tuned, fewest, shift = FINE_TUNING | FINE_TUNING_WITH.get(optimizer, {}), FINE_TUNING_STEPS, 0
+            usual = {name: tuned[name] for name in ("epochs", "lr", "weight_decay")}
         else:
-            rate = usual_learning_rate(optimizer, otherwise=rate)
-        steps = max(1, count // self.batch_size)
-        return {
-            "batch_size": self.batch_size,
-            "optimizer": optimizer,
-            "weight_decay": weight_decay,
-            "epochs": self.epochs or max(at_least, -(-fewest // steps)),
-            "lr": rate if self.lr is None else self.lr,
-            "crop_padding": shift if self.crop_padding is None else self.crop_padding,
-        }
+            fewest, shift = _FEWEST_STEPS, min(size) // _SHIFT if self.crop_scale == 1 else 0
+            usual = {"epochs": _EPOCHS, "lr": usual_learning_rate(optimizer, otherwise=2e-3)}
+        epochs = max(usual["epochs"], -(-fewest // max(1, count // self.batch_size)))
+        usual |= {"optimizer": optimizer, "epochs": epochs, "crop_padding": shift}
+        own = {name: getattr(self, name, None) for name in FitSettings.__annotations__}
+        return usual | {name: value for name, value in own.items() if value is not None}
 
     def _model_name(self, height: int, width: int) -> str:
         """The name of the preset for images of this size."""

@@ -44,7 +44,7 @@ from tinyvit.training.starting_point import SHAPE
 
 # What a model from scratch is chosen by; weights have a model already.
 _MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width", "init", "whiten")
-_OF_RANDAUGMENT = {"augment_ops", "augment_magnitude"}
+_OF_RANDAUGMENT = ("augment_ops", "augment_magnitude")
 # What a user chooses instead of another setting, which a recipe may give.
 _INSTEAD = {"steps": "epochs", "warmup_steps": "warmup_epochs", "position_at": "position"}
 _MAY_DIFFER = ("data_dir", "labels", "ranks")  # from what a checkpoint was made with
@@ -139,7 +139,8 @@ def fit_settings(given: dict[str, Any], images: int, threads: int | None) -> Set
 
 def _check_together(settings: Settings, chosen: dict[str, Any]) -> None:
     """Raise UserError for choices that would do nothing in this run, or that it cannot have."""
-    if settings.augment != "randaugment" and (idle := sorted(chosen.keys() & _OF_RANDAUGMENT)):
+    idle = [name for name in _OF_RANDAUGMENT if chosen.get(name) not in (None, getattr(Settings, name))]
+    if settings.augment != "randaugment" and idle:
         raise UserError(
             f"--{idle[0].replace('_', '-')} is a setting of randaugment, and this run has --augment "
             f"{settings.augment}: omit it, or give --augment randaugment."
