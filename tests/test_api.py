@@ -228,7 +228,7 @@ def test_a_setting_that_does_not_exist_is_named_beside_those_that_do(model, imag
     for wrong, offered in (
         ("learning_rate", "lr, decay"),
         ("batchsize", "batch_size"),
-        ("data_dir", "epochs"),
+        ("data_dir", "crop_padding"),
     ):
         with pytest.raises(UserError, match=f"no setting {wrong}: expected some of .*{offered}"):
             model.fit(images, [0] * len(images), **{wrong: 0.1})

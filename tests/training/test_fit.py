@@ -335,18 +335,7 @@ def test_a_setting_that_cannot_be_is_refused_before_anything_is_trained(settings
 
 
 def test_it_trains_as_the_command_does_bit_for_bit(go, photos, tmp_path):
-    flags = (
-        "--patch-dropout",
-        "0.5",
-        "--dropout",
-        "0.1",
-        "--mixup",
-        "0.5",
-        "--accumulate",
-        "3",
-        "--ema",
-        "0.9",
-    )
+    flags = "--patch-dropout 0.5 --dropout 0.1 --mixup 0.5 --accumulate 3 --ema 0.9 --steps 10 --batch-size 7"
     assert go(train, *tiny(photos, tmp_path / "run", *flags.split()))[0] == 0
     saved, data = RunFolder(tmp_path / "run").load("last"), load_dataset("folder", photos, 8).train
     params = initialise(saved.config, seed=0)
@@ -396,5 +385,5 @@ def test_numbers_of_numpy_are_numbers():
 def test_an_update_that_ruins_the_parameters_is_seen_even_if_it_is_the_last():
     params = initialise(CONFIG)
     params["head.bias"] = np.array([0, 1, 2], dtype=np.float32)
-    with pytest.raises(UserError, match=r"diverged in epoch 1: .* Try a lower lr"):
+    with pytest.raises(UserError, match=r"diverged: after step 1 a parameter .* Try a lower lr"):
         fit(CONFIG, params, colours(), epochs=1, batch_size=20, lr=1e39, optimizer="sgd", warmup_epochs=0)

@@ -45,7 +45,11 @@ def fit(
     See Model.fit for the arguments. Raises UserError if a setting cannot have its value, or does not suit the
     others or the data, and if training diverges; the parameters are then what they were before.
     """
-    given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+    given: dict[str, Any] = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in settings.items()
+        if value is not None
+    }
     if unknown := sorted(given.keys() - set(FIT)):
         about = [name for name in FIT if unknown[0].replace("_", " ") in table()[name].help]
         offered = nearest(unknown[0], about) if about else nearest(unknown[0], FIT)
