@@ -31,16 +31,11 @@ def described(changed: Mapping[str, Sequence[Any]]) -> str:
     return ", ".join(f"{name} {old} -> {new}".replace("_", " ") for name, (old, new) in changed.items())
 
 
-def all_done(settings: Settings) -> str:
-    """That a run has come to its end, such as 'all 12 epochs are done'."""
-    only = (settings.steps or settings.epochs) == 1
-    return f"its {length(settings)} is done" if only else f"all {length(settings)} are done"
-
-
 def why_done(state: State, settings: Settings) -> str:
     """Why a finished run has come to its end: that of its length, or before."""
     if state.is_complete(settings):
-        return all_done(settings)
+        only = (settings.steps or settings.epochs) == 1
+        return f"its {length(settings)} is done" if only else f"all {length(settings)} are done"
     stalled = counted(settings.patience or 1, "evaluation")
     return (
         f"it ended early, after epoch {len(state.records)} of {settings.epochs}, since {stalled} in a row "
