@@ -20,6 +20,7 @@ from tinyvit.optim import learning_rate, make_optimizer
 from tinyvit.runs.folder import RunFolder
 from tinyvit.training.choices import FIT, fit_settings
 from tinyvit.training.fit import fit
+from tinyvit.training.settings import table
 
 CONFIG = tiny_config(classes=3)
 
@@ -279,58 +280,32 @@ def test_a_report_that_returns_true_makes_its_epoch_the_last(answer, epochs):
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"patience": 3}, "patience is 3, but there is nothing to judge by: give validation"),
-        ({"patience": 0, "validation": colours(4)}, "patience is 0, expected a whole number, 1 or more"),
-        ({"batch_size": -2}, "batch_size is -2, expected a whole number, 1 or more"),
-        ({"batch_size": 2.5}, "batch_size is 2.5, expected"),
-        ({"epochs": 0}, "epochs is 0, expected"),
-        ({"lr": -1}, "lr is -1, expected a number above 0"),
-        ({"augment": "trivial"}, "augment is 'trivial', expected one of none, randaugment"),
-        ({"optimizer": "sgd", "weight_decay": 0.1}, "weight_decay has no effect with sgd"),
-        ({"augment_ops": 17}, "augment_ops is 17, expected a whole number from 1 to 16"),
-        ({"augment_magnitude": 31}, "augment_magnitude is 31, expected a number from 0 to 30"),
-        ({"lr": float("nan")}, "lr is nan, expected"),
-        ({"lr": "0.1"}, "lr is '0.1', expected"),
-        ({"optimizer": "lion"}, "optimizer is 'lion', expected one of adamw"),
-        ({"decay": "step"}, "decay is 'step', expected one of cosine"),
-        ({"smoothing": 1.0}, "smoothing is 1.0, expected"),
-        ({"crop_padding": -1}, "crop_padding is -1, expected"),
         (
-            {"crop_padding": 8},
-            "crops cannot move by 8 pixels on images of 8 x 8: give a crop_padding below 8",
+            {"patience": 3, "validation": None},
+            "patience is 3, but there is nothing to judge by: give validation",
         ),
-        ({"crop_scale": 0}, "crop_scale is 0, expected a number above 0 and at most 1"),
+        ({"patience": 0}, "patience is 0, expected a whole number, 1 or more"),
+        ({"batch_size": -2}, "batch_size is -2, expected a whole number, 1 or more"),
+        *(({name: b"no"}, f"{name} is b'no', expected {table()[name].rule.words}") for name in FIT),
+        ({"optimizer": "sgd", "weight_decay": 0.1}, "weight_decay has no effect with sgd"),
+        ({"crop_padding": 8}, "crops cannot move by 8 pixels on images of 8 x 8: give a crop_padding below"),
         (
             {"crop_scale": 0.5, "crop_padding": 1},
-            "crop_scale 0.5 takes the place of crop_padding, which is 1: omit one",
+            "crop_scale 0.5 takes the place of crop_padding, which is 1",
         ),
-        ({"colour_jitter": 1.5}, "colour_jitter is 1.5, expected a number from 0 to 1"),
-        ({"mixup": -1}, "mixup is -1, expected a number, 0 or more"),
-        ({"cutmix": float("inf")}, "cutmix is inf, expected a number, 0 or more"),
-        ({"erase": 1.5}, "erase is 1.5, expected a number from 0 to 1"),
-        ({"repeats": 0}, "repeats is 0, expected a whole number, 1 or more"),
-        (
-            {"repeats": 9, "batch_size": 8},
-            "a batch of 8 images cannot hold an image 9 times: give a smaller repeats or a larger batch_size",
-        ),
-        ({"seed": -1}, "seed is -1, expected"),
+        ({"repeats": 9, "batch_size": 8}, "a batch of 8 images cannot hold an image 9 times: give a smaller"),
         ({"accumulate": 9, "batch_size": 8}, "cannot be computed in 9 parts: give a smaller accumulate"),
         ({"augment_ops": 3}, "augment_ops is a setting of randaugment"),
         ({"recipe": "mine"}, "there is no recipe 'mine', expected one of: cpu-8-minutes"),
         ({"warmup_steps": 9, "steps": 8}, "the warm-up of 9 steps is longer than the run of 8 steps"),
-        ({"balanced": 2}, "balanced is 2, expected true or false"),
-        (
-            {"sample_weight": [1, 2]},
-            r"sample_weight is \[1, 2\], expected a number, 0 or more, for each of 20",
-        ),
-        ({"flip": "yes"}, "flip is 'yes', expected true or false"),
+        ({"sample_weight": [1, 2]}, r"sample_weight is \[1, 2\], expected a number, 0 or more, for each"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused_before_anything_is_trained(settings, complaint):
     params = initialise(CONFIG)
     before = params.flat.copy()
-    with pytest.raises(UserError, match=complaint):
-        fit(CONFIG, params, colours(), **settings)
+    with pytest.raises(UserError, match=complaint.replace("^", r"\^")):
+        fit(CONFIG, params, colours(), **{"validation": colours(4), **settings})
     assert (params.flat == before).all()
 
 
