@@ -148,7 +148,7 @@ def test_a_run_without_a_recipe_says_nothing_of_the_kind(go, photos, tmp_path, m
         ({"seed": 4, "threads": 7, "device": "gpu", "accumulate": 2, "evaluate_every": 3}, EXPECTED),
         (
             {"lr": 0.5, "crop_padding": 2},
-            "recipe cpu-8-minutes, but for lr, crop padding: nobody has measured that",
+            "recipe cpu-8-minutes, but for crop padding, lr: nobody has measured that",
         ),
         (
             {"dataset": "shapes"},
