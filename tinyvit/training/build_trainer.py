@@ -19,14 +19,11 @@ from tinyvit.training.choices import (
     what_changed,
     with_whole_epochs,
 )
-from tinyvit.training.evaluation import task_of
-from tinyvit.training.learning import make_engines
 from tinyvit.training.loop import scheduled_rate
 from tinyvit.training.run_data import check_classes, check_files, check_fit, load_data, start_alike
 from tinyvit.training.run_trainer import RunTrainer
 from tinyvit.training.saving import write_names
 from tinyvit.training.settings import Settings
-from tinyvit.training.stages import Stages
 from tinyvit.training.starting_point import check_start, starting_model
 from tinyvit.training.wording import described, length
 
@@ -156,8 +153,6 @@ def _trainer(
 ) -> RunTrainer:
     """A trainer with its parameters, optimiser and training set on the device."""
     check_fit(settings, dataset)
-    params = model.params.to(device.xp)
-    start_alike(dataset, model.config, params)
-    task, stages = task_of(settings, model.config), Stages(settings, model.config)
-    engines = make_engines(settings, stages, params, dataset.train, task.objective)
-    return RunTrainer(run, settings, dataset, context.progress, task, stages, engines)
+    model = replace(model, params=model.params.to(device.xp))
+    start_alike(dataset, model.config, model.params)
+    return RunTrainer(run, settings, dataset, model, context.progress)

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinyvit.data import ImageSet, balancing
+from tinyvit.data import ImageSet
 from tinyvit.data.classifier_input import checked_weights
 from tinyvit.errors import UserError, nearest
 from tinyvit.model import Params, ViTConfig
 from tinyvit.training.choices import FIT, fit_settings
-from tinyvit.training.divergence import Diverged, Guard
-from tinyvit.training.evaluation import Evaluation, PatchEvaluation, task_of
-from tinyvit.training.learning import make_engines
+from tinyvit.training.divergence import Diverged
+from tinyvit.training.evaluation import Evaluation, PatchEvaluation
 from tinyvit.training.loop import Trainer
 from tinyvit.training.run_data import check_batches
-from tinyvit.training.settings import FitSettings, Settings, table
-from tinyvit.training.stages import Stages
+from tinyvit.training.settings import FitSettings, table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -63,39 +61,26 @@ def fit(
     with _flags_as_keywords():
         chosen = fit_settings(given, len(data), threads)
         check_batches(chosen, data)
-        noise = {name: given[name] for name in ("dropout", "drop_path") if name in given}
-        trainer = _InMemory(chosen, replace(config, **noise), params, data, validation, sample_weight, report)
-        before = params.flat.copy()
+        chosen_noise = [name for name in ("dropout", "drop_path") if name in given or chosen.recipe]
+        config = replace(config, **{name: getattr(chosen, name) for name in chosen_noise})
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(data))
+        before, kept = params.flat.copy(), "The model is as it was before."
+        trainer = _InMemory(chosen, config, params, lambda: kept, data, validation, sample_weight=weights)
+        trainer.report = report
         try:
             trainer.fit()
         except Diverged:
             params.flat[...] = before
             raise
-    params.flat[...] = trainer.kept if trainer.kept is not None else trainer.model_now
+    params.flat[...] = trainer.model_now if trainer.best is None else trainer.best
     return [record["train_loss"] for record in trainer.state.records]
 
 
 class _InMemory(Trainer):
     """A trainer that reports each epoch and, with patience, keeps the parameters of the best."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        config: ViTConfig,
-        params: Params,
-        data: ImageSet,
-        validation: ImageSet | None,
-        sample_weight: np.ndarray | None,
-        report: Callable[..., object] | None,
-    ):
-        task, stages = task_of(settings, config), Stages(settings, config)
-        engines = make_engines(settings, stages, params, data, task.objective)
-        guard = Guard(task.blind_loss, settings.lr, lambda: "The model is as it was before.")
-        weights = None if sample_weight is None else checked_weights(sample_weight, len(data))
-        if settings.balanced:
-            weights = balancing(data.labels) * (1 if weights is None else weights)
-        super().__init__(settings, task, stages, engines, guard, data, validation, weights=weights)
-        self.report, self.kept = report, None
+    best: Any = None  # a copy of these parameters
+    report: Callable[..., object] | None = None
 
     @property
     def model_now(self) -> Any:
@@ -107,7 +92,7 @@ class _InMemory(Trainer):
         self, record: dict[str, Any], judged: Evaluation | PatchEvaluation | None, is_best: bool
     ) -> bool:
         if is_best and self.settings.patience:
-            self.kept = self.model_now.copy()
+            self.best = self.model_now.copy()
         results = (judged.loss, judged.accuracy) if judged else ()
         answer = self.report(record["epoch"], record["train_loss"], *results) if self.report else False
         return isinstance(answer, bool | np.bool_) and bool(answer)  # not what a write to a file returns

@@ -12,44 +12,52 @@ Model.fit and ViTClassifier train by this loop as it is (see training.fit); for 
 training.run_trainer adds a run folder, checkpoints, signals and a display.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tinyvit.data import ImageSet, epoch_order, indices_of_batch, plan_batch
-from tinyvit.engine import ReferenceEngine
+from tinyvit.data import ImageSet, balancing, epoch_order, indices_of_batch, plan_batch
+from tinyvit.model import Params, ViTConfig
 from tinyvit.optim import averaged, learning_rate
 from tinyvit.training.divergence import Guard, Meter, without_overflow_warnings
-from tinyvit.training.evaluation import Evaluation, PatchEvaluation, Task, figures_of_epoch
+from tinyvit.training.evaluation import Evaluation, PatchEvaluation, figures_of_epoch, task_of
+from tinyvit.training.learning import make_engines
 from tinyvit.training.settings import Settings
 from tinyvit.training.stages import Stages
 from tinyvit.training.state import State, live_arrays
 
 
 class Trainer:
-    """Trains the parameters of some engines, one for each stage, which share them.
+    """Trains a model's parameters in place, on their own device.
 
-    weights (n,) is how often each image comes, relative to the others; None if all come alike. The model is
-    judged by the validation images or, if there are none, by the test images; if there are neither, it is
-    not judged. Subclasses add to what happens between steps and between epochs.
+    The model is judged by the validation images or, if there are none, by the test images; if there are
+    neither, it is not judged. sample_weight (n,) is how often each image comes in the long run, relative to
+    the others. kept() is what the message says is left if training diverges.
+
+    Subclasses add to what happens between steps and between epochs.
     """
 
     def __init__(
         self,
         settings: Settings,
-        task: Task,
-        stages: Stages,
-        engines: list[ReferenceEngine],
-        guard: Guard,
+        config: ViTConfig,
+        params: Params,
+        kept: Callable[[], str],
         train: ImageSet,
         validation: ImageSet | None = None,
         test: ImageSet | None = None,
-        weights: np.ndarray | None = None,
+        sample_weight: np.ndarray | None = None,
     ):
-        self.settings, self.task, self.stages = settings, task, stages
-        self.engines, self.engine, self.guard = engines, engines[-1], guard
-        self.train, self.validation, self.test, self.weights = train, validation, test, weights
-        self.augmentation, self.state = settings.augmentation(), State()
+        self.settings, self.augmentation, self.state = settings, settings.augmentation(), State()
+        self.train, self.validation, self.test = train, validation, test
+        self.weights = sample_weight
+        if settings.balanced:
+            self.weights = balancing(train.labels) * (1 if sample_weight is None else sample_weight)
+        self.task, self.stages = task_of(settings, config), Stages(settings, config)
+        self.engines = make_engines(settings, self.stages, params, train, self.task.objective)
+        self.engine = self.engines[-1]  # of the whole model; see Stages
+        self.guard = Guard(self.task.blind_loss, settings.lr, kept)
         self.steps_per_epoch = len(train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
 

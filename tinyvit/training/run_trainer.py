@@ -3,18 +3,16 @@
 import math
 from typing import Any
 
-from tinyvit.data import Dataset, balancing
-from tinyvit.engine import ReferenceEngine
+from tinyvit.data import Dataset
+from tinyvit.model import Model
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.progress import Progress
-from tinyvit.training.divergence import Guard
-from tinyvit.training.evaluation import Evaluation, PatchEvaluation, Task
+from tinyvit.training.evaluation import Evaluation, PatchEvaluation
 from tinyvit.training.loop import Trainer
 from tinyvit.training.saving import EpochFiles, Saver
 from tinyvit.training.settings import Settings
 from tinyvit.training.signals import Interrupted, stop_signals
-from tinyvit.training.stages import Stages
 from tinyvit.training.state import restored
 
 SAVE_SECONDS = 60  # between checkpoints, even within a long epoch; more if writing one takes long
@@ -27,23 +25,14 @@ class RunTrainer(Trainer):
     """
 
     def __init__(
-        self,
-        run: RunFolder,
-        settings: Settings,
-        dataset: Dataset,
-        progress: Progress,
-        task: Task,
-        stages: Stages,
-        engines: list[ReferenceEngine],
+        self, run: RunFolder, settings: Settings, dataset: Dataset, model: Model, progress: Progress
     ):
         def kept() -> str:
             last = f"The last good checkpoint is kept in {run.last_path}."
             return last if run.has_trained() else "No checkpoint was kept."
 
-        guard = Guard(task.blind_loss, settings.lr, kept)
         data = dataset.train, dataset.validation, dataset.test
-        weights = balancing(dataset.train.labels) if settings.balanced else None
-        super().__init__(settings, task, stages, engines, guard, *data, weights)
+        super().__init__(settings, model.config, model.params, kept, *data)
         self.run, self.dataset, self.progress = run, dataset, progress
         self.saver = Saver(run, self.engine, settings, EpochFiles(run, settings, progress.note))
         self.known_note = self.engine.note  # printed at the start; a new one is printed when it comes
