@@ -1,6 +1,7 @@
 """Training on arrays: the loop in its barest form does what the settings say."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -362,3 +363,20 @@ def test_an_update_that_ruins_the_parameters_is_seen_even_if_it_is_the_last():
     params["head.bias"] = np.array([0, 1, 2], dtype=np.float32)
     with pytest.raises(UserError, match=r"diverged: after step 1 a parameter .* Try a lower lr"):
         fit(CONFIG, params, colours(), epochs=1, batch_size=20, lr=1e39, optimizer="sgd", warmup_epochs=0)
+
+
+@pytest.mark.parametrize(
+    ("given", "rate"),
+    [({}, 0.25), ({"drop_path": 0.5}, 0.5), ({"recipe": "gpu-30-seconds", "repeats": 1}, 0.1)],
+)
+def test_dropout_is_the_model_s_unless_it_or_a_recipe_is_given(monkeypatch, given, rate):
+    rates, take_step = set(), CpuEngine.step
+
+    def watched(self, plan, lr):
+        rates.add(self.config.drop_path)
+        return take_step(self, plan, lr)
+
+    monkeypatch.setattr(CpuEngine, "step", watched)
+    config = replace(CONFIG, drop_path=0.25)
+    fit(config, initialise(config), colours(), epochs=1, patch_dropout=0.0, **given)
+    assert rates == {rate}

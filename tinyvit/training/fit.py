@@ -61,7 +61,7 @@ def fit(
     with _flags_as_keywords():
         chosen = fit_settings(given, len(data), threads)
         check_batches(chosen, data)
-        chosen_noise = [name for name in ("dropout", "drop_path") if name in given or chosen.recipe]
+        chosen_noise = [name for name in ("dropout", "drop_path") if {name, "recipe"} & given.keys()]
         config = replace(config, **{name: getattr(chosen, name) for name in chosen_noise})
         weights = None if sample_weight is None else checked_weights(sample_weight, len(data))
         before, kept = params.flat.copy(), "The model is as it was before."
