@@ -178,7 +178,7 @@ def test_without_images_weights_show_what_needs_none(go, weights, pictures):
         (("--only", "rolout"), "'rolout' is not one of filters, positions"),
         (("--only", "filters,positions", "--out", "a.png"), "--out names one file for 2 pictures"),
         (("--json", "--out", "a.png"), "omit --out"),
-        (("--images", "0"), "'0' is not a whole number, 1 or more"),
+        (("--images", "0"), "'0' is not a whole number of at least 1"),
         (("--images", "-3"), "-3"),
         (("--images", "4"), "is not a run and has no test images"),
         (("--images", "4", "in"), "not both"),
