@@ -225,10 +225,13 @@ def test_classes_that_count_from_0_may_be_given_as_numbers():
 
 
 def test_a_setting_that_does_not_exist_is_named_beside_those_that_do(model, images):
-    with pytest.raises(
-        UserError, match=r"no setting learning_rate: expected some of epochs, .*, lr, .*report"
+    for wrong, offered in (
+        ("learning_rate", "lr, decay"),
+        ("batchsize", "batch_size"),
+        ("data_dir", "crop_padding"),
     ):
-        model.fit(images, [0] * len(images), learning_rate=0.1)
+        with pytest.raises(UserError, match=f"no setting {wrong}: expected some of .*{offered}"):
+            model.fit(images, [0] * len(images), **{wrong: 0.1})
 
 
 def test_a_report_that_cannot_be_called_is_refused_before_training(model, images):
@@ -257,7 +260,7 @@ def test_training_leaves_a_history_and_judges_by_validation_images():
     assert model.history is before
 
 
-def test_training_reports_each_epoch_and_includes_the_last_small_batch(monkeypatch):
+def test_training_reports_each_epoch():
     images, labels = dark_and_light(25, np.random.default_rng(0))
     told = []
     model = tinyvit.preset("nano/4", 8, 2, threads=1)
@@ -422,7 +425,7 @@ def test_labels_that_do_not_fit_the_images_or_the_model_are_refused_clearly(mode
             for name in ("", "b\tc")
         ),
         ({"seed": -1}, "seed is -1, expected"),
-        ({"threads": 0}, "threads is 0, expected a whole number, 1 or more"),
+        ({"threads": 0}, "threads is 0, expected a whole number from 1 to 256"),
         ({"init": "mimic"}, "init is 'mimic', expected one of official, mimetic"),
     ],
 )

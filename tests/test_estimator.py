@@ -47,11 +47,13 @@ def test_epochs_are_what_was_asked_for_and_by_default_make_enough_updates(fitted
     assert fitted.n_iter_ == len(fitted.losses_) == 20
     assert fitted.losses_[-1] < fitted.losses_[0]
     asked = []
-    monkeypatch.setattr("tinyvit.api.fit", lambda *args, **settings: asked.append(settings["epochs"]))
+    monkeypatch.setattr(
+        "tinyvit.training.fit.fit", lambda *args, **settings: asked.append(settings["epochs"])
+    )
     for epochs, batch_size in ((1, 20), (None, 20), (None, 1), (None, 50)):
         images, labels = dark_and_light(110, np.random.default_rng(0))
         ViTClassifier(epochs=epochs, batch_size=batch_size, threads=1).fit(images, labels)
-    assert asked == [1, 167, 10, 334]  # of 6, 110 and 3 updates: the first that make 10 passes and 1,000
+    assert asked == [1, 200, 10, 500]  # of 5, 110 and 2 updates: the first that make 10 passes and 1,000
 
 
 @pytest.mark.parametrize(("features", "shape"), [(64, (8, 8)), (12, (1, 12)), (10, (1, 10)), (2, (1, 2))])

@@ -18,9 +18,9 @@ from tinyvit.engine import batches
 from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.predictions import csv_line
 from tinyvit.training.run_data import check_classes
+from tinyvit.training.settings import Settings
 
 
 def said(out):
@@ -153,7 +153,7 @@ def test_a_photo_that_is_new_in_the_users_own_test_folder_counts(go, photos, tmp
 )
 def test_the_first_class_that_differs_is_named(tmp_path, classes, difference):
     run = RunFolder(tmp_path / "run")
-    run.create(Settings("folder", "nano/4"), preset("nano/4", 8, 3), ("cat", "dog", "emu"), 7)
+    run.create(Settings(dataset="folder", model="nano/4"), preset("nano/4", 8, 3), ("cat", "dog", "emu"), 7)
     images = ImageSet(np.zeros((2, 8, 8, 3), np.uint8), np.zeros(2, np.int64))
     check_classes(run, Dataset("data", ("cat", "dog", "emu"), images, images))
     with pytest.raises(UserError, match=difference):

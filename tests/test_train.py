@@ -10,7 +10,7 @@ from tests.tiny_runs import assert_one_line, tiny
 from tinyvit import evaluate, train
 from tinyvit.data.cifar import CIFAR10
 from tinyvit.engine import CpuEngine
-from tinyvit.training.loop import SAVE_SECONDS
+from tinyvit.training.run_trainer import SAVE_SECONDS
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tinyvit.insight.visualizing import PICTURES, examples_in, look_inside
 from tinyvit.model import initialise
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 
 ATTENTION = ("distance", "rollout", "heads")
 
@@ -241,7 +241,7 @@ def shapes_run(path):
     """An untrained run on the built-in data."""
     config = tinyvit.preset("nano/8", 32, 10).config
     folder, params = RunFolder(path), initialise(config)
-    folder.create(Settings("shapes", "nano/8"), config, CLASSES, params.count)
+    folder.create(Settings(dataset="shapes", model="nano/8"), config, CLASSES, params.count)
     save_checkpoint(folder.best_path, Checkpoint(config, params))
     return path
 

@@ -6,11 +6,10 @@ model.predict("photo.jpg")
 
 from __future__ import annotations
 
-import inspect
 import os
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Number
@@ -31,7 +30,7 @@ from tinyvit.files.download import Report
 from tinyvit.insight.looking import Images, Looking
 from tinyvit.ops import softmax
 from tinyvit.shell.figures import counted
-from tinyvit.training.fit import check_labels, check_settings, check_writable, fit
+from tinyvit.training.settings import FitSettings, check_settings
 from tinyvit.training.starting_point import whiten_for
 from tinyvit.weights.resolve import at_resolution, load_any, why_no_classes
 
@@ -40,15 +39,13 @@ if TYPE_CHECKING:
 
 # Imported by the methods that need them, as a prediction does not: pages, texts, and what saves a model.
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Labels = Sequence | np.ndarray
 DEFAULT_TEMPLATES = ("a photo of a {}.",)
 
 _HISTORY = ("epoch", "loss", "validation_loss", "validation_accuracy")
-FIT_SETTINGS = [
-    name
-    for name, parameter in inspect.signature(fit).parameters.items()
-    if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name != "threads"
-]
 
 
 class Names(np.ndarray):
@@ -150,42 +147,54 @@ class Model(Looking):
         _, words, vectors = self._words
         return words.probabilities(self.features(images), vectors)
 
-    def fit(self, images: Images, labels: Labels, **settings: Any) -> Model:
+    def fit(
+        self,
+        images: Images,
+        labels: Labels,
+        *,
+        validation: tuple[Images, Labels] | None = None,
+        sample_weight: Sequence[float] | np.ndarray | None = None,
+        report: Callable[..., object] | None = None,
+        **settings: Unpack[FitSettings],
+    ) -> Model:
         """Train in place on images and their labels; returns the model itself.
 
         labels are (n,): numbers from 0, or class names. Training starts from the parameters as they are, so
-        that a second call continues; give it another seed, or it makes the same random choices. settings are
-        those of tinyvit.training.fit.fit: epochs, batch_size, lr, optimizer, weight_decay, warmup_epochs,
-        decay, clip, ema, smoothing, crop_padding, crop_scale, flip, colour_jitter, augment, augment_ops,
-        augment_magnitude, mixup, cutmix, erase, repeats, balanced, sample_weight, freeze, layer_decay, lora,
-        lora_alpha, seed, precision, validation, patience and report.
+        that a second call continues; give it another seed, or it makes the same random choices. It is that of
+        the commands, with the same settings: `python -m tinyvit.train --help` explains them under
+        "augmentation" and "training". By default it takes 10 epochs in batches of 64 with AdamW. With
+        recipe="cpu-8-minutes" it has that recipe's settings where no others are given, but for those of the
+        model, which is as it is: see preset and whiten. dropout and drop_path are otherwise the model's.
 
-        validation is a pair, images and their labels, on which the model is judged after each epoch. history
-        is then a list of dictionaries, one for each epoch, with epoch, loss and, on these images,
-        validation_loss and validation_accuracy; report is called with the same numbers, in that order, and
-        training ends if it returns True (report=print shows them). With patience=N it ends when N epochs in a
-        row were not better than the best on these images, and the model is that of the best. Raises UserError
-        if training diverges; the model is then as it was before.
+        validation is a pair, images and their labels, on which the model is judged after each epoch or each
+        evaluate_every-th. history is then a list of dictionaries, one for each epoch, with epoch, loss and,
+        if it was judged, validation_loss and validation_accuracy; report is called with the same numbers, in
+        that order, and training ends if it returns True (report=print shows them). With patience=N it ends
+        when N judgements in a row were not better than the best, and the model is that of the best.
+        sample_weight (n,) is how often each image comes in the long run, relative to the others.
+
+        Raises UserError for what cannot be, and if training diverges; the model is then as it was before.
         """
+        from tinyvit.training.fit import fit  # here, as a prediction needs nothing of it
+
         self._check_classifies()
         if "threads" in settings:
             raise UserError("fit takes no threads, the model has them: set model.threads first.")
-        if unknown := sorted(settings.keys() - set(FIT_SETTINGS)):
-            raise UserError(f"fit has no setting {unknown[0]}: expected some of {', '.join(FIT_SETTINGS)}.")
-        data = self._labelled(images, labels, to_learn=True)
-        if (pair := settings.get("validation")) is not None:
-            if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise UserError(f"validation is a {type(pair).__name__}, expected (images, labels).")
-            settings["validation"] = self._labelled(*pair, to_learn=True)
-        history, report = [], settings.get("report")
+        data, held_out = self._labelled(images, labels, to_learn=True), None
+        if validation is not None:
+            if not isinstance(validation, tuple | list) or len(validation) != 2:
+                raise UserError(f"validation is a {type(validation).__name__}, expected (images, labels).")
+            held_out = self._labelled(*validation, to_learn=True)
+        self._check_writable()
+        history: list[dict[str, float]] = []
 
         def noted(*known: float) -> object:
             history.append(dict(zip(_HISTORY, known, strict=False)))
             return report(*known) if report else None
 
-        if report is None or callable(report):
-            settings["report"] = noted
-        fit(self.config, self.params, data, threads=self.threads, **settings)
+        reported = noted if report is None or callable(report) else report
+        more: dict[str, Any] = {"validation": held_out, "sample_weight": sample_weight, "report": reported}
+        fit(self.config, self.params, data, threads=self.threads, **more, **settings)
         self.history = history
         return self
 
@@ -196,7 +205,7 @@ class Model(Looking):
         5,000, the seed chooses as many.
         """
         check_settings(seed=seed)
-        check_writable(self.params)
+        self._check_writable()
         whiten_for(self.config, self.params, self._pixels(images, to_learn=True), seed)
         return self
 
@@ -304,6 +313,13 @@ class Model(Looking):
                 "train it."
             )
 
+    def _check_writable(self) -> None:
+        """Raise UserError for parameters that cannot be changed, such as those of a file that is mapped."""
+        if isinstance(self.params.flat, np.ndarray) and not self.params.flat.flags.writeable:
+            raise UserError(
+                "the parameters are read-only: use copy.deepcopy(model), or load the model without mmap_mode."
+            )
+
     def _photo(self, photo: Source) -> np.ndarray:
         """One photo as the model sees it, uint8 (H, W, 3)."""
         if isinstance(photo, Path) and os.path.isdir(photo):
@@ -335,7 +351,7 @@ class Model(Looking):
                 "the labels are sequences of several lengths, expected one label for each image."
             ) from None
         if given.ndim == 1 and given.dtype.kind not in "mM" and all(map(_is_whole, given.tolist())):
-            check_labels(given, self.config.classes)
+            self._check_range(given)
             self._check_places(np.unique(given).tolist())
             return given.astype(np.int64)
         if given.ndim != 1:
@@ -348,6 +364,16 @@ class Model(Looking):
             known = nearest(unknown[0], self.names)
             raise UserError(f"there is no class {unknown[0]!r}: the classes are {known}.")
         return np.array([numbers[name] for name in names], dtype=np.int64)
+
+    def _check_range(self, labels: np.ndarray) -> None:
+        """Raise UserError for a label that is not the number of a class."""
+        classes = self.config.classes
+        if len(labels) and (labels.min() < 0 or labels.max() >= classes):
+            worst = labels.min() if labels.min() < 0 else labels.max()
+            raise UserError(
+                f"a label is {worst}, expected 0 to {classes - 1} for a model of "
+                f"{counted(classes, 'class', 'classes')}."
+            )
 
     def _check_places(self, labels: list[int]) -> None:
         """Raise UserError for labels that may be the places of classes, or their names, which are numbers."""

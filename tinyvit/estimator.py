@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from tinyvit.api import FIT_SETTINGS, Labels, Model, load, preset
+from tinyvit.api import Labels, Model, load, preset
 from tinyvit.data.classifier_input import (
     Pixels,
     check_same_kind,
@@ -35,9 +35,8 @@ from tinyvit.data.images_given import DARK, Scaled
 from tinyvit.errors import UserError, printable
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate
-from tinyvit.runs.settings import setting_error
-from tinyvit.training.fit import check_settings
 from tinyvit.training.recipes import FINE_TUNING, FINE_TUNING_STEPS, FINE_TUNING_WITH
+from tinyvit.training.settings import FitSettings, Settings, check_settings, table
 
 # The defaults come from a table of trainings (MEASUREMENTS.md, "ViTClassifier"). Few large patches learn
 # small pictures from few images sooner and better than many small ones.
@@ -46,6 +45,7 @@ _EPOCHS, _FEWEST_STEPS = 10, 1000  # of the default: as many epochs as make both
 _SHIFT = 14  # crop_padding is a pixel for each so many, by default
 
 
+@dataclass(eq=False, repr=False)
 class ViTClassifier:
     """Classifies images with a Vision Transformer that is trained from scratch, or from given weights.
 
@@ -85,90 +85,54 @@ class ViTClassifier:
     validation_scores_ (the accuracy after each on the images held out, or None).
     """
 
-    _estimator_type = "classifier"
-    model_: Model
-    classes_: np.ndarray
-    losses_: list[float]
-    _pixels: Pixels  # what the images of the first fit were like
-    _size: tuple[int, int]  # theirs, before they were fitted to the model
-    _fits_photos: bool  # whether the model is one of weights
-    _calls: int  # to go on, since the first fit
+    model: str = "nano"
+    patch_size: int | None = None
+    epochs: int | None = None
+    batch_size: int = 50
+    lr: float | None = None
+    optimizer: str | None = None
+    weight_decay: float | None = None
+    ema: float = Settings.ema
+    smoothing: float = Settings.smoothing
+    crop_padding: int | None = None
+    crop_scale: float = Settings.crop_scale
+    flip: bool = Settings.flip
+    colour_jitter: float = Settings.colour_jitter
+    augment: str = Settings.augment
+    augment_ops: int = Settings.augment_ops
+    augment_magnitude: float = Settings.augment_magnitude
+    mixup: float = Settings.mixup
+    cutmix: float = Settings.cutmix
+    erase: float = Settings.erase
+    repeats: int = Settings.repeats
+    init: str = Settings.init
+    whiten: bool = Settings.whiten
+    weights: str | Path | None = None
+    freeze: str | None = None
+    layer_decay: float = Settings.layer_decay
+    lora: int | None = None
+    lora_alpha: float | None = None
+    class_weight: dict[Any, float] | str | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 10
+    warm_start: bool = False
+    random_state: int | np.random.RandomState | None = 0
+    threads: int | None = None
+    image_shape: tuple[int, ...] | None = None
+    channels: str = "last"
 
-    def __init__(
-        self,
-        model: str = "nano",
-        patch_size: int | None = None,
-        epochs: int | None = None,
-        batch_size: int = 50,
-        lr: float | None = None,
-        optimizer: str | None = None,
-        weight_decay: float | None = None,
-        ema: float = 0.0,
-        smoothing: float = 0.0,
-        crop_padding: int | None = None,
-        crop_scale: float = 1.0,
-        flip: bool = False,
-        colour_jitter: float = 0.0,
-        augment: str = "none",
-        augment_ops: int = 2,
-        augment_magnitude: float = 10.0,
-        mixup: float = 0.0,
-        cutmix: float = 0.0,
-        erase: float = 0.0,
-        repeats: int = 1,
-        init: str = "official",
-        whiten: bool = False,
-        weights: str | Path | None = None,
-        freeze: str | None = None,
-        layer_decay: float = 1.0,
-        lora: int | None = None,
-        lora_alpha: float | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = 0,
-        threads: int | None = None,
-        image_shape: tuple[int, ...] | None = None,
-        channels: str = "last",
-    ):
-        self.model = model
-        self.patch_size = patch_size
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.lr = lr
-        self.optimizer = optimizer
-        self.weight_decay = weight_decay
-        self.ema = ema
-        self.smoothing = smoothing
-        self.crop_padding = crop_padding
-        self.crop_scale = crop_scale
-        self.flip = flip
-        self.colour_jitter = colour_jitter
-        self.augment = augment
-        self.augment_ops = augment_ops
-        self.augment_magnitude = augment_magnitude
-        self.mixup = mixup
-        self.cutmix = cutmix
-        self.erase = erase
-        self.repeats = repeats
-        self.init = init
-        self.whiten = whiten
-        self.weights = weights
-        self.freeze = freeze
-        self.layer_decay = layer_decay
-        self.lora = lora
-        self.lora_alpha = lora_alpha
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.threads = threads
-        self.image_shape = image_shape
-        self.channels = channels
+    _estimator_type = "classifier"
+    model_: Model = field(init=False)
+    classes_: np.ndarray = field(init=False)
+    losses_: list[float] = field(init=False)
+    n_iter_: int = field(init=False)
+    validation_scores_: list[float] | None = field(init=False)
+    n_features_in_: int = field(init=False)
+    _pixels: Pixels = field(init=False)  # what the images of the first fit were like
+    _size: tuple[int, int] = field(init=False)  # theirs, before they were fitted to the model
+    _fits_photos: bool = field(init=False)  # whether the model is one of weights
+    _calls: int = field(init=False)  # to go on, since the first fit
 
     def fit(self, X: np.ndarray, y: Labels, sample_weight: np.ndarray | None = None) -> ViTClassifier:
         """Train on images X and labels y, (n,); returns the classifier itself.
@@ -237,8 +201,7 @@ class ViTClassifier:
         model = copy.deepcopy(self.model_) if goes_on else self._new_model(start, images, known, seed)
         model.threads = self.threads
         images = _as_seen(model, images)
-        settings = {name: getattr(self, name) for name in FIT_SETTINGS if hasattr(self, name)}
-        settings["seed"] = seed
+        settings: dict[str, Any] = {"seed": seed}
         if self.early_stopping and not one_pass:
             count = max(1, round(self.validation_fraction * len(codes)))
             held_out = chosen_to_hold_out(codes, known.tolist(), count, seed)
@@ -249,7 +212,7 @@ class ViTClassifier:
             weights = weights * weights_of_classes(self.class_weight, known, codes)
         if (weights != weights[0]).any():
             settings["sample_weight"] = weights
-        settings |= self._usual(len(images), size, fine_tuning=fits_photos)
+        settings |= self._fit_settings(len(images), size, fine_tuning=fits_photos)
         if one_pass:
             settings |= {"epochs": 1, "warmup_epochs": 0, "decay": "constant"}
         model.fit(images, codes, **settings)
@@ -340,7 +303,7 @@ class ViTClassifier:
         check_settings(batch_size=self.batch_size, threads=self.threads, whiten=self.whiten)
         if self.epochs is not None:
             check_settings(epochs=self.epochs)
-        if expected := setting_error("patience", self.n_iter_no_change):
+        if expected := table()["patience"].error(self.n_iter_no_change):
             raise UserError(f"n_iter_no_change is {self.n_iter_no_change!r}, expected {expected}.")
         if not (isinstance(self.validation_fraction, Real) and 0 < self.validation_fraction < 1):
             raise UserError(
@@ -389,26 +352,19 @@ class ViTClassifier:
         model = preset(name, size, heads, seed=seed, init=self.init)
         return model.whiten(images, seed=seed) if self.whiten else model
 
-    def _usual(self, count: int, size: tuple[int, int], fine_tuning: bool) -> dict[str, Any]:
-        """The settings of Model.fit that were left to this class, for so many images of this size."""
-        optimizer, weight_decay = self.optimizer or "adamw", self.weight_decay
-        fewest, at_least, rate = _FEWEST_STEPS, _EPOCHS, 2e-3
-        shift = min(size) // _SHIFT if self.crop_scale == 1 else 0
+    def _fit_settings(self, count: int, size: tuple[int, int], fine_tuning: bool) -> dict[str, Any]:
+        """The settings of Model.fit, with the usual ones for so many images where they are None."""
+        optimizer = self.optimizer or ("sgd" if fine_tuning and self.lora is None else "adamw")
         if fine_tuning:
-            optimizer = self.optimizer or ("sgd" if self.lora is None else "adamw")
-            usual = FINE_TUNING | FINE_TUNING_WITH.get(optimizer, {})
-            weight_decay = usual["weight_decay"] if weight_decay is None else weight_decay
-            fewest, at_least, rate, shift = FINE_TUNING_STEPS, usual["epochs"], usual["lr"], 0
+            tuned, fewest, shift = FINE_TUNING | FINE_TUNING_WITH.get(optimizer, {}), FINE_TUNING_STEPS, 0
+            usual = {name: tuned[name] for name in ("epochs", "lr", "weight_decay")}
         else:
-            rate = usual_learning_rate(optimizer, otherwise=rate)
-        steps = -(-count // self.batch_size)
-        return {
-            "optimizer": optimizer,
-            "weight_decay": weight_decay,
-            "epochs": self.epochs or max(at_least, -(-fewest // steps)),
-            "lr": rate if self.lr is None else self.lr,
-            "crop_padding": shift if self.crop_padding is None else self.crop_padding,
-        }
+            fewest, shift = _FEWEST_STEPS, min(size) // _SHIFT if self.crop_scale == 1 else 0
+            usual = {"epochs": _EPOCHS, "lr": usual_learning_rate(optimizer, otherwise=2e-3)}
+        epochs = max(usual["epochs"], -(-fewest // max(1, count // self.batch_size)))
+        usual |= {"optimizer": optimizer, "epochs": epochs, "crop_padding": shift}
+        own = {name: getattr(self, name, None) for name in FitSettings.__annotations__}
+        return usual | {name: value for name, value in own.items() if value is not None}
 
     def _model_name(self, height: int, width: int) -> str:
         """The name of the preset for images of this size."""
@@ -429,7 +385,7 @@ class ViTClassifier:
 
     def _seed(self) -> int:
         if isinstance(self.random_state, int | np.integer):
-            if expected := setting_error("seed", int(self.random_state)):
+            if expected := table()["seed"].error(int(self.random_state)):
                 raise ValueError(f"random_state is {self.random_state}, expected {expected}.")
             return int(self.random_state)
         draw = self.random_state or np.random

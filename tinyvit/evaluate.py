@@ -22,22 +22,21 @@ from tinyvit.insight import judging
 from tinyvit.pictures.evaluation import MOST_CLASSES, Mistake, draw_confusion, draw_mistakes, draw_reliability
 from tinyvit.recipes.named import followed
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, png_path, run_command, some_path
 from tinyvit.shell.figures import counted, percent
 from tinyvit.shell.flags import (
+    READING,
     WEIGHTS,
     add_checkpoint_flag,
-    add_compute_flags,
+    add_flags,
     add_json_flag,
-    add_precision_flag,
-    add_weights_flags,
     chosen_device,
 )
 from tinyvit.shell.predictions import csv_cells, csv_columns, csv_line, csv_path, write_csv
 from tinyvit.shell.progress import Progress
 from tinyvit.training.evaluation import Evaluation, evaluation_of, logits_of
 from tinyvit.training.run_data import load_data_of_run
+from tinyvit.training.settings import Settings
 from tinyvit.weights.resolve import at_resolution, why_no_classes
 
 MISTAKES = 24  # shown by --mistakes
@@ -295,7 +294,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_checkpoint_flag(p)
     p.add_argument("--weights", metavar="FILE", help=WEIGHTS)
-    add_weights_flags(p)
+    add_flags(p, *READING)
     p.add_argument(
         "--split",
         choices=("test", "validation", "train", "all"),
@@ -325,8 +324,7 @@ def parser() -> argparse.ArgumentParser:
         "their probabilities, and whether the answer is right or wrong",
     )
     add_json_flag(p, "the result as JSON, with the counts of the confusion matrix")
-    add_compute_flags(p)
-    add_precision_flag(p, "fp32")
+    add_flags(p, "device", "threads", "precision", usual={"precision": "fp32"})
     return p
 
 

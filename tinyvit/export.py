@@ -11,10 +11,11 @@ from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, run_command, some_path
 from tinyvit.shell.figures import counted
 from tinyvit.shell.flags import (
+    READING,
     add_checkpoint_flag,
     add_data_of_run_flag,
+    add_flags,
     add_weights_argument,
-    add_weights_flags,
 )
 from tinyvit.shell.progress import Progress
 from tinyvit.training.run_data import load_data_of_run, needs_download
@@ -134,7 +135,7 @@ def parser() -> argparse.ArgumentParser:
         choices=("hugging_face", "timm"),
         help="the library that a folder is for (default: hugging_face, or timm if only it has such a model)",
     )
-    add_weights_flags(p)
+    add_flags(p, *READING)
     add_checkpoint_flag(p)
     add_data_of_run_flag(p)
     p.add_argument(

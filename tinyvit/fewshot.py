@@ -17,11 +17,11 @@ from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, positive_int, run_command, some_path
 from tinyvit.shell.figures import counted
 from tinyvit.shell.flags import (
-    add_compute_flags,
-    add_only_flag,
-    add_source_flags,
+    READING,
+    SIZE_OF_MODEL,
+    add_download_flags,
+    add_flags,
     add_weights_argument,
-    add_weights_flags,
     chosen_device,
 )
 from tinyvit.shell.progress import Progress
@@ -124,9 +124,9 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("fewshot", __doc__, _EPILOG)
     add_weights_argument(p)
-    add_source_flags(p, usual_size="the size that the model expects")
-    add_only_flag(p)
-    add_weights_flags(p)
+    source = ("dataset", "data_dir", "labels", "image_size", "fit", "only")
+    add_flags(p, *source, *READING, usual=SIZE_OF_MODEL | {"fit": "as predict has it"})
+    add_download_flags(p)
     p.add_argument(
         "--shots",
         type=positive_int,
@@ -149,7 +149,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="N",
         help="number of random choices of those images to average over (default: 3)",
     )
-    add_compute_flags(p)
+    add_flags(p, "device", "threads")
     return p
 
 

@@ -4,16 +4,11 @@ import argparse
 from pathlib import Path
 
 from tinyvit.errors import UserError
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, run_command
-from tinyvit.shell.flags import add_weights_argument, add_weights_flags
-from tinyvit.shell.training_flags import (
-    add_data_flags,
-    add_fit_flags,
-    add_run_flags,
-    settings_and_others,
-)
+from tinyvit.shell.flags import SIZE_OF_MODEL, add_training_flags, add_weights_argument, settings_and_others
+from tinyvit.training.recipes import FINE_TUNING, FINE_TUNING_STEPS
 from tinyvit.training.session import train
+from tinyvit.training.settings import Group, Settings
 
 _EPILOG = """\
 The head of the model is replaced with a new one, initialised to zero. Unless flags say otherwise, training
@@ -27,6 +22,15 @@ examples:
   python -m tinyvit.finetune Ti_16-384 --dataset folder --data-dir photos --resolution 224 --steps 200
   python -m tinyvit.finetune --resume runs/folder-1
 """
+_USUAL = FINE_TUNING | SIZE_OF_MODEL
+_USUAL |= {
+    "epochs": f"{FINE_TUNING['epochs']}, or as many as make {FINE_TUNING_STEPS} updates",
+    "batch_size": "512, or few enough for 16 batches an epoch",
+    "accumulate": "parts of 64 images",
+    "optimizer": "sgd; with --lora, adamw",
+    "lr": "0.01; without sgd, 0.001",
+    "crop_scale": "0.65 for photos, otherwise 1",
+}
 
 
 def main(args: argparse.Namespace) -> int:
@@ -50,10 +54,8 @@ def parser() -> argparse.ArgumentParser:
     p = make_parser("finetune", __doc__, _EPILOG)
     p.argument_default = argparse.SUPPRESS
     add_weights_argument(p, nargs="?")
-    add_data_flags(p, usual_size="the size that the model expects")
-    add_weights_flags(p)
-    add_fit_flags(p)
-    add_run_flags(p)
+    groups = Group.DATA, Group.AUGMENTATION, Group.WEIGHTS, Group.TRAINING, Group.RUN
+    add_training_flags(p, *groups, usual=_USUAL, without={"recipe"})
     return p
 
 

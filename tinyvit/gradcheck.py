@@ -6,7 +6,7 @@ import time
 from tinyvit.checking import MODEL_CHECKS, OPERATION_CHECKS, TOLERANCE, ModelCheck, OperationCheck
 from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, run_command, seed
-from tinyvit.shell.flags import add_device_flag, chosen_device
+from tinyvit.shell.flags import add_flags, chosen_device
 
 
 def main(args: argparse.Namespace) -> int:
@@ -48,7 +48,7 @@ def _plain(name: str) -> str:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("gradcheck", __doc__)
-    add_device_flag(p, "cpu")
+    add_flags(p, "device", usual={"device": "cpu"})
     p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the random arrays (default: 0)")
     p.add_argument("--only", default="", metavar="TEXT", help="run only the checks whose names contain TEXT")
     return p

@@ -12,7 +12,7 @@ from tinyvit.recipes.named import followed
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, path_text, pixel_count, positive_int, run_command
 from tinyvit.shell.figures import call
-from tinyvit.shell.flags import WEIGHTS, add_heads_flag
+from tinyvit.shell.flags import WEIGHTS, add_flags
 from tinyvit.shell.progress import Progress
 from tinyvit.weights.known import KNOWN
 
@@ -90,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--classes", type=positive_int, metavar="C", help="describe the model with a head for C classes"
     )
-    add_heads_flag(p)
+    add_flags(p, "heads")
     return p
 
 

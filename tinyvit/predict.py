@@ -28,12 +28,11 @@ from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command, some_path
 from tinyvit.shell.figures import call, counted, short_names
 from tinyvit.shell.flags import (
+    READING,
     WEIGHTS,
     add_checkpoint_flag,
-    add_compute_flags,
-    add_fit_flag,
+    add_flags,
     add_json_flag,
-    add_weights_flags,
     chosen_device,
 )
 from tinyvit.shell.predictions import Predictions, csv_path, write_csv
@@ -283,9 +282,11 @@ def parser() -> argparse.ArgumentParser:
         help="with --classes, a sentence with {} in the place of the class; given more than once, all count "
         "alike (default: a photo of a {}.)",
     )
-    add_weights_flags(p)
+    add_flags(p, *READING)
     add_checkpoint_flag(p)
-    add_fit_flag(p, "an image", "as in training, or as the files published with the weights say, or crop")
+    add_flags(
+        p, "fit", usual={"fit": "as in training, or as the files published with the weights say, or crop"}
+    )
     p.add_argument(
         "--top", type=positive_int, default=5, metavar="N", help="how many classes to print (default: 5)"
     )
@@ -303,7 +304,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="PNG",
         help=f"draw where the model looks in its last block, for at most the first {MOST_DRAWN} images",
     )
-    add_compute_flags(p)
+    add_flags(p, "device", "threads")
     return p
 
 

@@ -2,18 +2,11 @@
 
 import argparse
 
-from tinyvit.objectives.patch_targets import TARGETS
-from tinyvit.runs.settings import Settings
-from tinyvit.shell.command import make_parser, rate, run_command
-from tinyvit.shell.training_flags import (
-    add_data_flags,
-    add_fit_flags,
-    add_model_flags,
-    add_run_flags,
-    settings_and_others,
-)
+from tinyvit.shell.command import make_parser, run_command
+from tinyvit.shell.flags import add_training_flags, settings_and_others
 from tinyvit.training.recipes import PRE_TRAINING
 from tinyvit.training.session import train
+from tinyvit.training.settings import Group, Settings
 
 _EPILOG = """\
 Half of the patches of every image are chosen, nine in ten of these are hidden or replaced, and the model
@@ -43,23 +36,9 @@ def parser() -> argparse.ArgumentParser:
     """The command line; flags that are not given are absent from the result."""
     p = make_parser("pretrain", __doc__, _EPILOG)
     p.argument_default = argparse.SUPPRESS
-    add_data_flags(p, usual_size="64")
-    add_model_flags(p, "what is to classify later: a class token, or the mean of the patches")
-    task = p.add_argument_group("task")
-    task.add_argument(
-        "--target",
-        choices=TARGETS,
-        help="what to predict of a patch: its mean colour, one of 512; the patch downsized to 4 x 4 pixels "
-        f"of those colours; or all its pixels (default: {PRE_TRAINING['target']})",
-    )
-    task.add_argument(
-        "--corrupt",
-        type=rate,
-        metavar="R",
-        help=f"share of the patches to corrupt and predict (default: {Settings.corrupt:g})",
-    )
-    add_fit_flags(p, labels=False)
-    add_run_flags(p)
+    groups = Group.DATA, Group.AUGMENTATION, Group.MODEL, Group.TASK, Group.TRAINING, Group.RUN
+    of_labels = {"recipe", "smoothing", "balanced"}
+    add_training_flags(p, *groups, usual=PRE_TRAINING, without=of_labels)
     return p
 
 

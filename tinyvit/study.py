@@ -10,7 +10,7 @@ from shlex import join
 from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, path_text, positive_float, positive_int, run_command, some_path
 from tinyvit.shell.figures import call, counted, duration
-from tinyvit.shell.flags import add_compute_flags, chosen_device
+from tinyvit.shell.flags import add_flags, chosen_device
 from tinyvit.studies.carry_out import carry_out
 from tinyvit.studies.paper import CLASSES, SIZES, STUDIES
 from tinyvit.studies.plan import Job, Plan
@@ -142,7 +142,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--out", type=some_path, metavar="OUT", help="folder of the study (default: runs/study-NAME)"
     )
-    add_compute_flags(p)
+    add_flags(p, "device", "threads")
     return p
 
 

@@ -4,14 +4,9 @@ import argparse
 
 from tinyvit.recipes.named import RECIPES
 from tinyvit.shell.command import make_parser, run_command
-from tinyvit.shell.training_flags import (
-    add_data_flags,
-    add_fit_flags,
-    add_model_flags,
-    add_run_flags,
-    settings_and_others,
-)
+from tinyvit.shell.flags import add_training_flags, settings_and_others
 from tinyvit.training.session import train
+from tinyvit.training.settings import Group
 
 _EPILOG = """\
 Without flags, a small model is trained on the built-in pictures, which takes one to four minutes on two
@@ -38,17 +33,9 @@ def parser() -> argparse.ArgumentParser:
     """The command line; flags that are not given are absent from the result."""
     p = make_parser("train", __doc__, _EPILOG)
     p.argument_default = argparse.SUPPRESS
-
-    p.add_argument(
-        "--recipe",
-        metavar="NAME",
-        help=f"follow a named recipe, one of {', '.join(RECIPES)}; other flags take precedence "
-        "(default: the one for the data set and the device)",
-    )
-    add_data_flags(p, usual_size="64")
-    add_model_flags(p, "classify by the class token or by the mean of the patches")
-    add_fit_flags(p)
-    add_run_flags(p)
+    groups = Group.DATA, Group.AUGMENTATION, Group.MODEL, Group.TRAINING, Group.RUN
+    recipes = f"that for the data set and the device, of {', '.join(RECIPES)}, or one without a name"
+    add_training_flags(p, *groups, usual={"recipe": recipes})
     return p
 
 

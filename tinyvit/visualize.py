@@ -29,11 +29,11 @@ from tinyvit.insight.visualizing import (
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, path_text, png_path, run_command, usual_png
 from tinyvit.shell.flags import (
+    READING,
     add_checkpoint_flag,
-    add_compute_flags,
     add_data_of_run_flag,
+    add_flags,
     add_json_flag,
-    add_weights_flags,
     chosen_device,
 )
 from tinyvit.shell.progress import Progress
@@ -218,8 +218,7 @@ def parser() -> argparse.ArgumentParser:
     add_json_flag(p, "the numbers behind the pictures, as one JSON object, instead of drawing them")
     add_checkpoint_flag(p)
     add_data_of_run_flag(p)
-    add_weights_flags(p)
-    add_compute_flags(p)
+    add_flags(p, *READING, "device", "threads")
     return p
 
 

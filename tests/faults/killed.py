@@ -11,7 +11,7 @@ import sys
 
 from tinyvit.optim import AdamW
 from tinyvit.shell.command import run_command
-from tinyvit.training import loop
+from tinyvit.training import run_trainer
 
 
 def main(where: str, number: int, name: str, *words: str) -> None:
@@ -44,7 +44,7 @@ def main(where: str, number: int, name: str, *words: str) -> None:
             die()
 
     AdamW.step, os.replace = step, replace
-    loop.SAVE_SECONDS = -1  # a checkpoint after every step
+    run_trainer.SAVE_SECONDS = -1  # a checkpoint after every step
     module = importlib.import_module(f"tinyvit.{name}")
     run_command(module.parser(), module.main, words)
 

@@ -17,7 +17,7 @@ from random import Random
 
 from tests.faults.forks import command, ended, start
 from tests.tiny_runs import assert_same_run, make_photos, tiny
-from tinyvit.training import loop
+from tinyvit.training import run_trainer
 
 EPOCHS = 6
 
@@ -38,7 +38,7 @@ def main() -> int:
     p.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the moments (default: 0)")
     args = p.parse_args()
     random, kills, found, whole = Random(args.seed), 0, Counter(), {}
-    loop.SAVE_SECONDS = 0.05  # many checkpoints to be killed at
+    run_trainer.SAVE_SECONDS = 0.05  # many checkpoints to be killed at
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         (work / "photos").mkdir()

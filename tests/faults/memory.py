@@ -16,7 +16,7 @@ from tests.tiny_runs import make_photos, tiny
 from tinyvit import train
 from tinyvit.engine import ReferenceEngine
 from tinyvit.shell.command import run_command
-from tinyvit.training import loop
+from tinyvit.training import run_trainer
 
 LARGEST_GROWTH = 1.05  # from a tenth of the run, when all is warm, to its end
 
@@ -48,7 +48,10 @@ def main() -> int:
         photos.mkdir()
         more = ("--steps", steps, "--batch-size", 1, "--evaluate-every", 10)
         words = tiny(make_photos(photos), Path(folder) / "run", *more)
-        patches = mock.patch.object(ReferenceEngine, "step", step), mock.patch.object(loop, "SAVE_SECONDS", 1)
+        patches = (
+            mock.patch.object(ReferenceEngine, "step", step),
+            mock.patch.object(run_trainer, "SAVE_SECONDS", 1),
+        )
         with patches[0], patches[1], mock.patch.object(sys, "stdout", io.StringIO()):
             try:
                 run_command(train.parser(), train.main, words)

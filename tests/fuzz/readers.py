@@ -24,7 +24,7 @@ from tinyvit.files.npz import read_npz
 from tinyvit.model import initialise
 from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 from tinyvit.weights.folders import save_hugging_face
 from tinyvit.weights.resolve import load_any
 from tinyvit.weights.save import save_official, save_safetensors
@@ -63,7 +63,7 @@ def make_checkpoint(path: Path, sealed: bool = True) -> None:
 
 def make_run(folder: Path) -> None:
     run = RunFolder(folder)
-    run.create(Settings("shapes", "nano/4"), tiny_config(), CLASSES, 7)
+    run.create(Settings(dataset="shapes", model="nano/4"), tiny_config(), CLASSES, 7)
     make_checkpoint(run.last_path)
 
 

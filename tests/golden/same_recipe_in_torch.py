@@ -22,12 +22,12 @@ from tinyvit.engine.blas import blas_threads
 from tinyvit.errors import UserError
 from tinyvit.recipes.named import RECIPES, named_recipe
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, positive_int, run_command, thread_count
 from tinyvit.shell.figures import duration
 from tinyvit.shell.progress import Progress
 from tinyvit.training.run_data import load_data
 from tinyvit.training.session import train
+from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import starting_model
 
 STEPS = 20  # that both take together, at first

@@ -17,7 +17,7 @@ from tinyvit.data import Dataset, ImageSet, normalise  # noqa: E402
 from tinyvit.engine.blas import one_blas_thread  # noqa: E402
 from tinyvit.errors import UserError  # noqa: E402
 from tinyvit.optim import averaged  # noqa: E402
-from tinyvit.runs.settings import Settings  # noqa: E402
+from tinyvit.training.settings import Settings  # noqa: E402
 
 MODEL = {"dataset": "random", "model": "nano/4", "layers": 2, "width": 24, "heads": 3, "image_size": 12}
 COMMON = MODEL | {"batch_size": 6, "lr": 0.01, "weight_decay": 0.1, "smoothing": 0.1}

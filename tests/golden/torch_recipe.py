@@ -20,7 +20,7 @@ from tests.golden.torch_augment import augmented, batches, normalised
 from tests.golden.torch_vit import ViT, load
 from tinyvit.errors import UserError
 from tinyvit.model import is_resnet
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 from tinyvit.training.stages import ALL_PATCHES
 
 # What is done here, or has no bearing on what is learned: any other setting must be the usual one.

@@ -11,7 +11,7 @@ from tinyvit.model import OFFICIAL, SMALL, initialise, is_preset, preset
 from tinyvit.model.cost import multiply_adds, parameter_count
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 from tinyvit.weights.known import KNOWN
 from tinyvit.weights.save import save_official
 
@@ -84,7 +84,7 @@ def test_a_file_and_a_run_are_described(go, model, tmp_path):
     config, params = model
     save_official(tmp_path / "a.npz", config, params)
     run = RunFolder(tmp_path / "run")
-    run.create(Settings("shapes", "nano/8"), config, ("a", "b", "c"), params.count)
+    run.create(Settings(dataset="shapes", model="nano/8"), config, ("a", "b", "c"), params.count)
     save_checkpoint(run.best_path, Checkpoint(config, params))
     for source in (tmp_path / "a.npz", run.path, run.best_path):
         assert go(source) == (0, summary(config, str(source)) + "\n", "")

@@ -10,7 +10,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 from tinyvit.visualize import main, parser
 
 
@@ -19,7 +19,7 @@ def run(tmp_path, few_shapes):
     config = preset("nano/8", 32, 10)
     folder = RunFolder(tmp_path / "run")
     params = initialise(config)
-    folder.create(Settings("shapes", "nano/8"), config, CLASSES, params.count)
+    folder.create(Settings(dataset="shapes", model="nano/8"), config, CLASSES, params.count)
     save_checkpoint(folder.best_path, Checkpoint(config, params))
     return folder
 

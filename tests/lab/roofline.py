@@ -18,11 +18,10 @@ import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tinyvit.engine.cuda.plan.draft import PRECISIONS
-
 from tinyvit.benchmark import Case
 from tinyvit.engine.cuda.launch import Product, Step
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
+from tinyvit.engine.cuda.plan.draft import PRECISIONS
 from tinyvit.engine.cuda.support import unsupported
 from tinyvit.errors import UserError
 from tinyvit.shell.ending import ending

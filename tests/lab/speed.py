@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from tinyvit.engine.cuda.plan.draft import PRECISIONS
 
 from tests.lab.roofline import card_in, kernel_table, kernels, least_seconds, plan_of
 from tinyvit.backend import array_module
@@ -23,6 +22,7 @@ from tinyvit.benchmark import Case
 from tinyvit.benchmark.measure import measure, table
 from tinyvit.benchmark.tinyvit_side import make_engine_and_step
 from tinyvit.engine.cuda.launch import Step
+from tinyvit.engine.cuda.plan.draft import PRECISIONS
 from tinyvit.shell.ending import ending
 
 # The faster of these is PyTorch's side, both with torch.compile. Its other modes do not replay a graph: on

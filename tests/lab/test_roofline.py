@@ -51,7 +51,9 @@ def test_the_multiply_adds_of_inference_are_those_of_the_model():
     """Mean pooling, since a class token alone leaves most of the last block out of the plan."""
     config = replace(TI.config, pool="mean")
     plan = plan_inference(config, 128, Options("bf16"))
-    assert sum(step.multiply_adds for step in plan.steps) == pytest.approx(128 * multiply_adds(config), rel=1e-3)
+    assert sum(step.multiply_adds for step in plan.steps) == pytest.approx(
+        128 * multiply_adds(config), rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("mode", ["train", "infer"])

@@ -12,6 +12,7 @@ from tinyvit.model import Params, layout
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import LoRA, SubsetOptimizer, frozen_blocks, make_optimizer, rates
 from tinyvit.training.learning import make_learning
+from tinyvit.training.settings import Settings
 
 CONFIG = tiny_config(layers=3)
 NAMES = [row.name for row in layout(CONFIG)]
@@ -23,6 +24,12 @@ def draw(seed=1):
     return random_params(CONFIG, rng, "float64"), images, rng.integers(0, CONFIG.classes, 20)
 
 
+def learner(params, optimizer="adamw", **learning):
+    """The optimiser of what learns, and how many blocks are frozen."""
+    what = {"optimizer": optimizer, "weight_decay": 0.1, **learning}
+    return make_learning(Settings(dataset="shapes", model="", **what), CONFIG, params)
+
+
 def frozen_names(freeze):
     return {name for name, rate in rates(layout(CONFIG), CONFIG.layers, freeze).items() if not rate}
 
@@ -31,7 +38,7 @@ def trained(engine, optimizer="adamw", clip=0.5, steps=3, **learning):
     """The parameters after some steps, and those before."""
     params, images, labels = draw()
     before = {name: params[name].copy() for name in params}
-    stepper, frozen = make_learning(CONFIG, params, optimizer, 0.1, **learning)
+    stepper, frozen = learner(params, optimizer, **learning)
     training = Training(images, labels, stepper, clip, frozen=frozen)
     more = {} if engine is ReferenceEngine else {"threads": 2, "micro_batch": 2}
     made = engine(CONFIG, params, training=training, **more)
@@ -131,7 +138,7 @@ def test_nothing_is_written_into_the_gradients_of_what_is_below():
 
 def test_an_optimiser_keeps_nothing_for_what_is_frozen():
     params, *_ = draw()
-    stepper, _ = make_learning(CONFIG, params, "adamw", 0.1, freeze="backbone")
+    stepper, _ = learner(params, freeze="backbone")
     head = sum(params[name].size for name in NAMES if name.startswith("head."))
     assert sum(array.size for array in stepper.state.values()) == 2 * head
 
@@ -152,7 +159,7 @@ def lora(params, rank=2, alpha=3.0, optimizer="sgd"):
 
 @pytest.mark.parametrize(("alpha", "scale"), [(None, 1), (4.0, 1), (2.0, 0.5), (16.0, 4)])
 def test_what_lora_learns_counts_in_full_unless_alpha_says_otherwise(alpha, scale):
-    stepper, _ = make_learning(CONFIG, draw()[0], "sgd", 0.0, lora=4, lora_alpha=alpha)
+    stepper, _ = learner(draw()[0], "sgd", lora=4, lora_alpha=alpha)
     assert stepper.scale == scale
 
 
@@ -220,7 +227,7 @@ def test_the_state_is_all_that_is_needed_to_go_on(learning):
     _, params, _, engine = trained(ReferenceEngine, steps=2, **learning)
     _, images, labels = draw()
     fresh, _, _ = draw()
-    stepper, frozen = make_learning(CONFIG, fresh, "adamw", 0.1, **learning)
+    stepper, frozen = learner(fresh, **learning)
     fresh.flat[...] = params.flat
     for name, array in stepper.state.items():
         array[...] = engine.training.optimizer.state[name]
@@ -231,7 +238,7 @@ def test_the_state_is_all_that_is_needed_to_go_on(learning):
 
 def test_what_does_not_go_together_is_refused():
     with pytest.raises(UserError, match="omit"):
-        make_learning(CONFIG, draw()[0], "adamw", 0.1, lora=2, layer_decay=0.5)
+        learner(draw()[0], lora=2, layer_decay=0.5)
 
 
 def test_an_optimiser_of_a_subset_says_how_much_learns():

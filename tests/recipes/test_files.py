@@ -11,9 +11,9 @@ from tests.tiny_runs import REPOSITORY
 from tinyvit.backend import select_device
 from tinyvit.data import DATASETS
 from tinyvit.recipes.named import FOLDER, RECIPES, named_recipe
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import duration
 from tinyvit.training.choices import new_settings
+from tinyvit.training.settings import Settings
 from tinyvit.training.stages import Stages
 from tinyvit.training.starting_point import check_start, fresh_config
 

@@ -9,9 +9,9 @@ from tests.tiny_runs import assert_one_line, interrupted_after, tiny
 from tinyvit import evaluate, finetune, info, pretrain, train
 from tinyvit.backend import select_device
 from tinyvit.recipes.named import followed
-from tinyvit.runs.settings import Settings
 from tinyvit.training.choices import new_settings
 from tinyvit.training.recipes import recipe
+from tinyvit.training.settings import Settings
 
 NAMED = "recipe cpu-8-minutes: python -m tinyvit.recipe cpu-8-minutes shows what it reached"
 

@@ -5,12 +5,12 @@ from pathlib import Path
 from tests.tiny_runs import tiny
 from tinyvit.model import preset
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 
 
 def create(run: RunFolder) -> None:
     """Write the settings of a tiny run."""
-    run.create(Settings("shapes", "nano/4"), preset("nano/4", 8, 3), ["a", "b", "c"], 7)
+    run.create(Settings(dataset="shapes", model="nano/4"), preset("nano/4", 8, 3), ["a", "b", "c"], 7)
 
 
 def without_out(photos: Path) -> list[str]:

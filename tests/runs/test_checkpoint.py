@@ -27,7 +27,7 @@ from tinyvit.limits import LARGEST, MOST_EPOCHS
 from tinyvit.model import Params, initialise, preset
 from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.training import loop
+from tinyvit.training import run_trainer
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_a_full_disk_leaves_the_old_checkpoint(go, photos, tmp_path, monkeypatch
         def filling(self, plan, lr):
             if plan.step == 7:
                 patch.setattr(files.os, call, no_space)
-                patch.setattr(loop, "SAVE_SECONDS", -1)
+                patch.setattr(run_trainer, "SAVE_SECONDS", -1)
             return step(self, plan, lr)
 
         patch.setattr(ReferenceEngine, "step", filling)
@@ -215,7 +215,7 @@ def test_a_loss_that_explodes_in_the_first_epoch(go, photos, tmp_path):
 def test_a_model_that_explodes_later_leaves_the_last_good_checkpoint(
     go, photos, tmp_path, monkeypatch, number, poison
 ):
-    monkeypatch.setattr(loop, "SAVE_SECONDS", -1)
+    monkeypatch.setattr(run_trainer, "SAVE_SECONDS", -1)
     step, run = ReferenceEngine.step, tmp_path / "run"
 
     def poisoned(self, plan, lr):

@@ -13,7 +13,7 @@ from tinyvit import evaluate, export, predict, runs, train
 from tinyvit.errors import UserError
 from tinyvit.model import preset
 from tinyvit.runs.folder import RunFolder, latest_run
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_a_folder_that_is_only_claimed_or_not_of_a_run_is_not_the_latest_run(tmp
 
 def create(path):
     run = RunFolder(path)
-    run.create(Settings("shapes", "nano/4"), preset("nano/4", 8, 3), ["a", "b", "c"], 7)
+    run.create(Settings(dataset="shapes", model="nano/4"), preset("nano/4", 8, 3), ["a", "b", "c"], 7)
     return run
 
 

@@ -14,12 +14,12 @@ from tests.tiny_runs import assert_one_line, assert_same_run, interrupted_after
 from tinyvit import data, study
 from tinyvit.data import make_shapes
 from tinyvit.engine import ReferenceEngine
-from tinyvit.runs.settings import Settings
 from tinyvit.studies import carry_out
 from tinyvit.studies.paper import COMMON, SIZES, STUDIES, First, Study, Variant
 from tinyvit.studies.plan import Plan
 from tinyvit.studies.results import rows_of
 from tinyvit.training import saving
+from tinyvit.training.settings import Settings
 
 STEPS = 4
 HALF = {"only": "disc,ring,square"}

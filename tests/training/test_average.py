@@ -128,7 +128,7 @@ def test_fit_ends_with_the_average(path):
 
 def test_the_classifier_passes_them_on(monkeypatch):
     given = {}
-    monkeypatch.setattr("tinyvit.api.fit", lambda *args, **settings: given.update(settings))
+    monkeypatch.setattr("tinyvit.training.fit.fit", lambda *args, **settings: given.update(settings))
     data = colours()
     ViTClassifier(optimizer="muon", ema=0.6, threads=1).fit(data.images, data.labels)
     assert (given["optimizer"], given["ema"]) == ("muon", 0.6)

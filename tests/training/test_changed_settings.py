@@ -19,7 +19,7 @@ from tests.tiny_runs import (
 from tinyvit import pretrain
 from tinyvit.files import atomic as files
 from tinyvit.runs.folder import RunFolder
-from tinyvit.training import loop
+from tinyvit.training import run_trainer
 
 MORE = ("--lr", "0.0003", "--weight-decay", "0.2", "--decay", "constant", "--mixup", "0.5", "--no-flip")
 MORE += ("--smoothing", "0.1", "--erase", "0.5", "--clip", "0.1", "--ema", "0.8")
@@ -100,7 +100,7 @@ def test_a_power_cut_around_any_write_of_the_change_changes_nothing(command, sto
         move(source, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "SAVE_SECONDS", -1)
+        patch.setattr(run_trainer, "SAVE_SECONDS", -1)
         patch.setattr(files.os, "replace", photographed)
         assert command("--resume", stopped, *MORE)[0] == 0
     assert len(left) > 2 * 7
@@ -115,7 +115,9 @@ def test_a_power_cut_around_any_write_of_the_change_changes_nothing(command, sto
 
 def test_a_run_that_ended_early_goes_on_with_more_patience(command, photos, tmp_path, monkeypatch):
     flags, run = ("--epochs", "4"), tmp_path / "run"
-    monkeypatch.setattr(loop.Trainer, "_evaluate", lambda *args: SimpleNamespace(accuracy=0.5, loss=1.0))
+    monkeypatch.setattr(
+        run_trainer.RunTrainer, "_evaluate", lambda *args: SimpleNamespace(accuracy=0.5, loss=1.0)
+    )
     assert command(*tiny(photos, run, *flags, "--patience", "1"))[0] == 0
     assert len(metrics(run)) == 2
     assert command("--resume", run, "--patience", "9")[0] == 0

@@ -6,15 +6,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.training.test_settings import example
 from tinyvit.backend import select_device
 from tinyvit.data import Dataset, ImageSet, hold_out
 from tinyvit.distributed import Ranks, acting_as
 from tinyvit.errors import UserError
 from tinyvit.model import initialise
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import new_settings, on_ranks, resumed_settings, what_changed
 from tinyvit.training.run_data import load_data
+from tinyvit.training.settings import Resume, Settings, table, that_resume
 from tinyvit.training.starting_point import starting_model
 
 
@@ -244,47 +245,38 @@ def test_validation_images_are_those_that_the_seed_holds_out(monkeypatch):
     assert (hold_out(data, 6, 1).validation.images != hold_out(data, 6, 2).validation.images).any()
 
 
-# Each setting with a value other than the default, by what a resumed run does with it.
-FOR_THIS_TIME = {"device": "cpu", "precision": "fp32", "threads": 2, "data_dir": "there", "labels": "a.csv"}
-FOR_THIS_TIME |= {"log": "tensorboard"}
-FROM_HERE_ON = {"lr": 0.1, "decay": "linear", "weight_decay": 0.2, "clip": 2.0, "smoothing": 0.1, "ema": 0.5}
-FROM_HERE_ON |= {"evaluate_every": 2, "patience": 3, "crop_padding": 1, "crop_scale": 0.5, "flip": True}
-FROM_HERE_ON |= {"colour_jitter": 0.4, "augment": "randaugment", "augment_ops": 3, "augment_magnitude": 5.0}
-FROM_HERE_ON |= {"mixup": 0.8, "cutmix": 1.0, "erase": 0.25}
-LONGER = {"epochs": 11, "steps": 99}
-NEVER = {"dataset": "folder", "model": "micro/4", "layers": 2, "width": 8, "mlp_width": 8, "heads": 2}
-NEVER |= {"image_size": 16, "fit": "pad", "only": "star", "validation": 5, "fraction": 0.5, "pool": "mean"}
-NEVER |= {"position": "2d", "position_at": "blocks", "whiten": True, "batch_size": 9, "accumulate": 2}
-NEVER |= {"optimizer": "muon", "warmup_epochs": 2.0, "warmup_steps": 5, "dropout": 0.1, "drop_path": 0.1}
-NEVER |= {"repeats": 2, "balanced": True, "patch_dropout": 0.5, "weights": "w", "resolution": 16, "seed": 9}
-NEVER |= {"position_resize": "bicubic", "freeze": "stem", "layer_decay": 0.5, "lora": 2, "lora_alpha": 1.0}
-NEVER |= {"target": "pixels", "corrupt": 0.3, "recipe": "cpu-best", "ranks": 2, "init": "mimetic"}
-DONE_WITH = FOR_THIS_TIME | FROM_HERE_ON | LONGER | NEVER
+# What a resumed run does with settings; with all others, as with these of REFUSE, it keeps its own.
+COMPUTE, FREE = {"device", "precision", "threads"}, {"data_dir", "labels", "log"}
+CHANGE = {"lr", "decay", "weight_decay", "clip", "smoothing", "ema", "evaluate_every", "patience", "flip"}
+CHANGE |= {"crop_padding", "crop_scale", "colour_jitter", "augment", "augment_ops", "augment_magnitude"}
+CHANGE |= {"mixup", "cutmix", "erase"}
+EXTEND = {"epochs", "steps"}
 
 
-def test_it_is_known_of_each_setting_what_a_resumed_run_does_with_it():
-    assert DONE_WITH.keys() == Settings(dataset="shapes", model="nano/4").as_dict().keys()
+def test_settings_that_may_differ_when_a_run_is_resumed_are_these():
+    wanted = {Resume.COMPUTE: COMPUTE, Resume.FREE: FREE, Resume.CHANGE: CHANGE, Resume.EXTEND: EXTEND}
+    assert {kind: that_resume(kind) for kind in wanted} == wanted
 
 
-@pytest.mark.parametrize("name", DONE_WITH)
+@pytest.mark.parametrize("name", table())
 def test_a_resumed_run_does_with_a_setting_what_it_may(name):
-    needed = {"ema": 0.9} | {"augment_ops": {"augment": "randaugment"}, "steps": {"steps": 50}}.get(name, {})
+    needed = {"ema": 0.9} | {"augment_ops": {"augment": "randaugment"}, "steps": {"steps": 2}}.get(name, {})
     needed |= {"augment": "randaugment"} if name == "augment_magnitude" else {}
     needed |= {"recipe": "cpu-hour", "threads": 1}
-    before, value = Settings(dataset="shapes", model="nano/4", **needed), DONE_WITH[name]
+    before = Settings(dataset="shapes", model="nano/4", **needed)
+    row, value = table()[name], {"epochs": 11}.get(name) or example(table()[name])
     run = SimpleNamespace(path="runs/a", settings=lambda: before, changed=list)
     assert value != getattr(before, name)
-    if name in NEVER:
+    if row.resume is Resume.REFUSE:
         with pytest.raises(UserError, match=r"was started with .* a resumed run keeps its settings"):
             resumed_settings(run, None, {name: value})
         return
     assert resumed_settings(run, None, {}) == resumed_settings(run, None, {"seed": before.seed}) == before
     after, changed = resumed_settings(run, None, {name: value}), {name: value}
-    changed |= {"recipe": None} if name in FROM_HERE_ON else {}  # which it no longer follows
+    changed |= {"recipe": None} if row.resume is Resume.CHANGE else {}  # which it no longer follows
     assert after == replace(before, **changed)
     recorded = what_changed(before.as_dict(), [], after)
-    unseen = {"data_dir", "labels", "log"}  # the numbers are the same
-    assert recorded == {each: [getattr(before, each), changed[each]] for each in changed.keys() - unseen}
+    assert recorded == {each: [getattr(before, each), changed[each]] for each in changed.keys() - FREE}
     back = [{"step": 5, "epoch": 2} | recorded]
     assert what_changed(before.as_dict(), back, after) == {}
     undone = {name: pair[::-1] for name, pair in recorded.items()}

@@ -15,8 +15,8 @@ GUESS = math.log(10)  # the loss of blind guessing among 10 classes
 
 
 @pytest.fixture
-def guard(tmp_path):
-    return Guard(GUESS, tmp_path / "last.npz", lr=0.5)
+def guard():
+    return Guard(GUESS, 0.5, lambda: "The last good checkpoint is kept.")
 
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf, 20.1 * GUESS, 25 * GUESS, 1e30])
@@ -52,10 +52,7 @@ def test_what_is_saved_after_an_epoch_is_checked_once(go, photos, tmp_path, monk
 
 
 def test_the_message_says_what_is_kept_and_what_to_try(guard):
-    with pytest.raises(UserError, match=r"No checkpoint was kept\. Try a lower --lr than 0\.5"):
-        guard.check_loss(math.nan, 1)
-    guard.checkpoint.touch()
-    with pytest.raises(UserError, match=r"last good checkpoint is kept in .*last\.npz\. Try"):
+    with pytest.raises(UserError, match=r"The last good checkpoint is kept\. Try a lower --lr than 0\.5, or"):
         guard.check_loss(math.nan, 1)
 
 

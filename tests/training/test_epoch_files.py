@@ -8,9 +8,9 @@ import pytest
 
 from tests.tiny_runs import tiny
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
 from tinyvit.training import saving
 from tinyvit.training.saving import EpochFiles
+from tinyvit.training.settings import Settings
 
 DRAWING, EPOCHS = 0.5, 80  # seconds for the curves; epochs in a run
 

@@ -13,9 +13,9 @@ from tests.tiny_runs import arrays, assert_one_line, assert_same_run, interrupte
 from tinyvit import evaluate, finetune, predict, train, visualize
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import ViTConfig, initialise, preset
-from tinyvit.runs.settings import Settings
 from tinyvit.training import recipes
 from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning
+from tinyvit.training.settings import Settings
 from tinyvit.weights.read import load_weights
 from tinyvit.weights.resize import resize_positions
 from tinyvit.weights.safetensors import write_safetensors
@@ -285,7 +285,7 @@ def test_a_diverged_run_leaves_nothing(refused, tmp_path):
 
 
 def test_the_recipe_is_the_papers():
-    s = Settings("cifar10", "B_16", **FINE_TUNING | fitted_fine_tuning(60_000, {}))
+    s = Settings(dataset="cifar10", model="B_16", **FINE_TUNING | fitted_fine_tuning(60_000, {}))
     assert (s.optimizer, s.weight_decay, s.clip, s.decay) == ("sgd", 0, 1, "cosine")
     assert (s.batch_size, s.accumulate) == (512, 8)
     assert (s.epochs, s.steps) == (5, None)

@@ -160,9 +160,12 @@ def test_python_refuses_what_cannot_learn():
     new = preset("nano/4", 8, 2, layers=2)
     for settings, why in (
         ({"freeze": "head"}, NEW_HEAD),
-        ({"lora": 65}, "--lora 65 is more than the rank"),
+        ({"lora": 65}, "lora 65 is more than the rank"),
         ({"lora": 2, "freeze": "stem"}, "all of it would learn"),
-        ({"warmup_epochs": 2}, "warmup_epochs is 2, longer than the 1 epochs to train for"),
+        (
+            {"warmup_epochs": 2},
+            "warm-up of 2 epochs is longer than the run of 1 epoch, .* a shorter warmup_epochs",
+        ),
     ):
         with pytest.raises(UserError, match=why):
             new.fit(images, labels, epochs=1, **settings)

@@ -25,9 +25,9 @@ from tests.tiny_runs import (
 from tinyvit.backend import select_device
 from tinyvit.errors import UserError
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
 from tinyvit.training import evaluation, session
 from tinyvit.training.session import train as train_session
+from tinyvit.training.settings import Settings
 from tinyvit.training.signals import stop_signals
 
 LONG = ("--epochs", "40", "--layers", "2")  # so that it is not over before its reader leaves

@@ -8,7 +8,7 @@ import pytest
 from tests.tiny_runs import arrays, assert_one_line, assert_same_run, interrupted_after, metrics, tiny
 from tinyvit import pretrain
 from tinyvit.training import evaluation
-from tinyvit.training.loop import Trainer
+from tinyvit.training.run_trainer import RunTrainer
 from tinyvit.training.state import State
 
 
@@ -20,7 +20,7 @@ def scripted(monkeypatch):
         def evaluate(trainer, images):
             return SimpleNamespace(accuracy=accuracies[trainer.state.step // per_epoch - 1], loss=1.0)
 
-        monkeypatch.setattr(Trainer, "_evaluate", evaluate)
+        monkeypatch.setattr(RunTrainer, "_evaluate", evaluate)
 
     return script
 
@@ -92,4 +92,4 @@ def test_a_run_without_labels_ends_early_by_its_loss(go, photos, tmp_path, monke
 
 
 def test_a_patience_is_one_evaluation_or_more(command, photos, tmp_path):
-    assert_one_line(command(*tiny(photos, tmp_path / "run", "--patience", "0")), "--patience", "at least 1")
+    assert_one_line(command(*tiny(photos, tmp_path / "run", "--patience", "0")), "--patience", "1 or more")

@@ -23,7 +23,7 @@ from tinyvit.model import initialise, preset
 from tinyvit.optim import make_optimizer
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.progress import Progress
-from tinyvit.training import build_trainer, evaluation, loop, saving
+from tinyvit.training import build_trainer, evaluation, run_trainer, saving
 from tinyvit.training.build_trainer import RunContext
 from tinyvit.training.choices import new_settings
 from tinyvit.training.session import train
@@ -162,8 +162,8 @@ def test_a_deadline_that_only_one_clock_has_reached_stops_all(photos, tmp_path):
 
 def test_all_save_when_one_says_that_it_is_time(photos, alone, tmp_path, monkeypatch):
     """Each rank has its own clock, but none may go on while rank 0 saves."""
-    monkeypatch.setattr(loop, "SAVE_SECONDS", 1e9)
-    saves, save = [], loop.Trainer.save
+    monkeypatch.setattr(run_trainer, "SAVE_SECONDS", 1e9)
+    saves, save = [], run_trainer.RunTrainer.save
 
     def impatient(self):
         if self.engine.ranks.rank == 1 and self.state.step == 6:
@@ -173,8 +173,8 @@ def test_all_save_when_one_says_that_it_is_time(photos, alone, tmp_path, monkeyp
         saves.append((self.engine.ranks.rank, self.state.step))
         save(self)
 
-    monkeypatch.setattr(loop.Trainer, "_say_news", impatient)
-    monkeypatch.setattr(loop.Trainer, "save", counted)
+    monkeypatch.setattr(run_trainer.RunTrainer, "_say_news", impatient)
+    monkeypatch.setattr(run_trainer.RunTrainer, "save", counted)
     assert trained(2, tmp_path / "run", chosen(photos)) == [0, 0]
     assert sorted(saves) == [(0, 6), (1, 6)]
     assert_nearly_the_same_run(tmp_path / "run", alone)
@@ -320,7 +320,7 @@ def test_only_the_first_rank_undoes_a_fine_tuning_that_failed(photos, alone, tmp
         raise UserError("training has diverged.")
 
     monkeypatch.setattr(RunFolder, "mark_start", by_first(marked))
-    monkeypatch.setattr(loop.Trainer, "fit", fails)
+    monkeypatch.setattr(run_trainer.RunTrainer, "fit", fails)
     settings = chosen(photos, weights=str(alone), model="alone")
     assert errors_of(2, lambda ranks: train(settings, tmp_path / "run"))[0]
     assert len(marks) == 1 and not (tmp_path / "run").exists()

@@ -24,7 +24,7 @@ from tinyvit import pretrain, train
 from tinyvit.engine import ReferenceEngine
 from tinyvit.files import atomic as files
 from tinyvit.runs.claim import Claim
-from tinyvit.training import loop, session, wording
+from tinyvit.training import run_trainer, session, wording
 
 STEPS = 12  # 3 epochs of 4
 STOP_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -79,7 +79,7 @@ def test_a_run_survives_a_power_cut_around_any_write(command, photos, tmp_path, 
 
     assert command(*noisy(photos, alone), *flags)[0] == 0
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "SAVE_SECONDS", -1)
+        patch.setattr(run_trainer, "SAVE_SECONDS", -1)
         patch.setattr(files.os, "replace", photographed)
         assert command(*noisy(photos, run), *flags)[0] == 0
     left.append(shutil.copytree(run, tmp_path / "left"))

@@ -24,9 +24,9 @@ from tinyvit.data import DATASETS, image_side
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import preset
 from tinyvit.optim import learning_rate
-from tinyvit.runs.settings import Settings
 from tinyvit.training import evaluation
 from tinyvit.training.recipes import recipe
+from tinyvit.training.settings import Settings
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ def test_a_run_that_fails_before_its_first_checkpoint_takes_them_with_it(go, pho
     def fail(*arguments):
         raise RuntimeError("the first step failed")
 
-    monkeypatch.setattr("tinyvit.training.loop.Trainer.fit", fail)
+    monkeypatch.setattr("tinyvit.training.run_trainer.RunTrainer.fit", fail)
     with np.testing.assert_raises(RuntimeError):
         go(train, *tiny(photos, tmp_path / "run"))
     assert not (tmp_path / "run").exists()

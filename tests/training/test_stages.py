@@ -11,7 +11,7 @@ from tinyvit.model.arrange import split_at_blocks
 from tinyvit.model.stage import Stage, infer_through
 from tinyvit.ops import Noise
 from tinyvit.runs.checkpoint import load_checkpoint
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 from tinyvit.training.stages import Stages
 
 HALF = ("--patch-dropout", "0.5")  # of 4 patches
@@ -98,7 +98,7 @@ def test_a_patch_must_be_left(command, photos, tmp_path):
 def test_a_step_costs_what_its_patches_do():
     """Half of the patches take a little more than half of the time."""
     config = preset("nano/4", 32, 10, pool="mean")
-    stages = Stages(Settings("shapes", "nano/4", epochs=10, patch_dropout=0.5), config)
+    stages = Stages(Settings(dataset="shapes", model="nano/4", epochs=10, patch_dropout=0.5), config)
     rates = [stages.configs[stages.number(step / 15)].patch_dropout for step in range(15)]
     assert rates == [0.5] * 12 + [0] * 3
     some = stages.cost(11 / 15)
@@ -106,5 +106,5 @@ def test_a_step_costs_what_its_patches_do():
     assert stages.cost_left(0) == pytest.approx(0.8 * some + 0.2)
     assert stages.cost_left(0.55) == pytest.approx(0.25 * some + 0.2)
     assert stages.cost_left(0.95) == pytest.approx(0.05)
-    plain = Stages(Settings("shapes", "nano/4", epochs=10), config)
+    plain = Stages(Settings(dataset="shapes", model="nano/4", epochs=10), config)
     assert (plain.configs, plain.number(0), plain.cost(0), plain.cost_left(0.3)) == ([config], 0, 1, 0.7)

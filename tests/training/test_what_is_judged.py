@@ -15,11 +15,11 @@ from tinyvit.data import hold_out, load_dataset
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import initialise
 from tinyvit.runs.checkpoint import load_checkpoint
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training import evaluation
 from tinyvit.training import fit as fitting
 from tinyvit.training.run_data import load_data
+from tinyvit.training.settings import Settings
 
 FIGURES = [0.5, 0.9, 0.6, 0.3, 0.7]  # accuracies of one judgement after the other; losses are 2 less these
 EMA, VALIDATION = ("--ema", "0.6"), ("--validation", "8")
@@ -55,7 +55,6 @@ def looks(monkeypatch):
 
     monkeypatch.setattr(evaluation, "evaluate", judged)
     monkeypatch.setattr(evaluation, "evaluate_patches", judged)
-    monkeypatch.setattr(fitting, "evaluate", judged)
     return looked
 
 
@@ -129,7 +128,9 @@ def test_the_command_judges_the_images_and_the_checkpoint_that_it_is_asked_for(
 
 def parts_of(photos, **settings):
     """The images of each part of the data of a run with these settings, as a set of (name, class)."""
-    data = load_data(Settings("folder", "nano/4", data_dir=str(photos), **settings), None, Progress.silent())
+    data = load_data(
+        Settings(dataset="folder", model="nano/4", data_dir=str(photos), **settings), None, Progress.silent()
+    )
     found = {}
     for part in ("train", "validation", "test"):
         if images := getattr(data, part):

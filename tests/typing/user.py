@@ -61,6 +61,9 @@ def write_a_step(images: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return dlogits
 
 
+tinyvit.preset("nano/4", 32, 10).fit("a.png", [1], recipe="cpu-8-minutes", epochs=3, lr=0.1)
+tinyvit.preset("nano/4", 32, 10).fit("a.png", [1], epochs="three")  # type: ignore[arg-type]
+tinyvit.preset("nano/4", 32, 10).fit("a.png", [1], epoch=3)  # type: ignore[call-arg]
 tinyvit.load("x", checkpiont="last")  # type: ignore[call-arg]
 tinyvit.preset("nano/4", 32, 10).predict(3)  # type: ignore[arg-type]
 tinyvit.preset("nano/4", 32, 10).predcit  # type: ignore[attr-defined] # noqa: B018

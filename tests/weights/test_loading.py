@@ -19,7 +19,7 @@ from tinyvit.files.npz import names_in_npz
 from tinyvit.model import Model, ViTConfig, forward, initialise, preset
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 from tinyvit.weights import folders
 from tinyvit.weights.folders import save_hugging_face, save_timm
 from tinyvit.weights.official import to_official
@@ -39,7 +39,7 @@ def assert_same_model(loaded, config, params):
 def test_a_run_folder_gives_its_best_epoch_and_a_checkpoint_itself(tmp_path):
     config, run = tiny_config(), RunFolder(tmp_path / "run")
     best, last = initialise(config, 1), initialise(config, 2)
-    run.create(Settings("shapes", "tiny"), config, "abcde", best.count)
+    run.create(Settings(dataset="shapes", model="tiny"), config, "abcde", best.count)
     save_checkpoint(run.best_path, Checkpoint(config, best))
     save_checkpoint(run.last_path, Checkpoint(config, last))
     assert_same_model(load_any(str(run.path)), config, best)
@@ -109,7 +109,7 @@ def test_a_resolution_that_is_not_a_number_of_pixels_is_refused(resolution):
 def test_a_run_is_still_a_run_after_an_export_into_it(tmp_path):
     config, run = tiny_config(), RunFolder(tmp_path)
     params = initialise(config, 1)
-    run.create(Settings("shapes", "tiny"), config, "abcde", params.count)
+    run.create(Settings(dataset="shapes", model="tiny"), config, "abcde", params.count)
     save_checkpoint(run.best_path, Checkpoint(config, params))
     save_hugging_face(tmp_path / "copy", config, initialise(config, 2), "abcde")
     (tmp_path / "copy" / "model.safetensors").rename(tmp_path / "model.safetensors")
@@ -126,7 +126,7 @@ def test_a_folder_of_hugging_face_in_another_form_says_so(tmp_path, monkeypatch)
 
 def test_a_run_without_a_best_epoch_is_not_asked_for_weights(tmp_path):
     config, run = tiny_config(), RunFolder(tmp_path)
-    run.create(Settings("shapes", "tiny"), config, "abcde", 1)
+    run.create(Settings(dataset="shapes", model="tiny"), config, "abcde", 1)
     save_checkpoint(run.last_path, Checkpoint(config, initialise(config, 1)))
     (tmp_path / "exported.safetensors").write_text("an export, not the run's checkpoint")
     assert_same_model(load_any(str(tmp_path), checkpoint="last"), config, initialise(config, 1))
@@ -326,7 +326,7 @@ def test_a_file_of_tinyvits_own_is_not_given_the_names_of_imagenet(tmp_path):
 
 def test_a_checkpoint_of_a_run_has_the_names_in_its_folder(tmp_path):
     model, run = Model(*random_model()), RunFolder(tmp_path)
-    run.create(Settings("shapes", "tiny"), model.config, "abcde", 1)
+    run.create(Settings(dataset="shapes", model="tiny"), model.config, "abcde", 1)
     save_checkpoint(run.best_path, Checkpoint(model.config, model.params, progress={"step": 1}))
     for source in (run.path, run.best_path):
         assert load_any(str(source)).classes == tuple("abcde")

@@ -24,8 +24,8 @@ from tinyvit.pictures.attention import SeenPhoto, save_distance, save_heads, sav
 from tinyvit.pictures.portrait import filters_part, save_offset_scores, save_portrait, save_similarities
 from tinyvit.pictures.rows import draw_patches
 from tinyvit.pictures.sheet import save_parts
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import short_names
+from tinyvit.training.settings import Settings
 
 PICTURES = ("filters", "positions", "distance", "rollout", "heads")
 WITHOUT_IMAGES = ("filters", "positions")  # they show what the model is like whatever it sees

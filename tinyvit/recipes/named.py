@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.errors import UserError
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import duration, img_per_second
+from tinyvit.training.settings import Resume, Settings, that_resume
 
 RECIPES: tuple[str, ...] = ("cpu-8-minutes", "cpu-20-minutes", "cpu-hour", "cpu-best")
 RECIPES += ("gpu-30-seconds", "gpu-2-minutes", "gpu-best")  # as they are listed
 FOLDER = Path(__file__).parent
 # Settings that may differ without making another recipe of it: where and how to compute, and what to look at.
-_FREE = {"recipe", "dataset", "data_dir", "seed", "device", "precision", "threads", "accumulate"}
-_FREE |= {"ranks", "evaluate_every", "log"}
+_FREE = that_resume(Resume.FREE, Resume.COMPUTE)
+_FREE |= {"recipe", "dataset", "seed", "accumulate", "ranks", "evaluate_every"}
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ from tinyvit.files.reading import open_regular, parse_json, read_json, read_text
 from tinyvit.model import ViTConfig
 from tinyvit.runs.checkpoint import Checkpoint, is_change, is_record, load_checkpoint
 from tinyvit.runs.claim import Claim
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 
 
 class RunFolder:

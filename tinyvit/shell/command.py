@@ -1,7 +1,7 @@
 """What all commands share: how the command line is parsed, and the types of flags."""
 
 import argparse
-import math
+import contextlib
 import re
 import sys
 import textwrap
@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from tinyvit.distributed import one_job
 from tinyvit.errors import UserError
 from tinyvit.files.reading import NOT_FREE, is_free
-from tinyvit.limits import LARGEST, LARGEST_SEED, MOST_LAYERS, MOST_PIXELS, MOST_THREADS
+from tinyvit.limits import COUNT, PIXELS, POSITIVE, SEED, THREADS, Rule
 from tinyvit.shell.ending import ending, fail
 from tinyvit.shell.figures import call
 
@@ -76,84 +76,25 @@ def summary(docstring: str | None) -> str:
     return line[:1].upper() + line[1:]
 
 
-# Types for argparse: each turns the text of a flag into a number, or says what was expected.
+# Types for argparse: each turns the text of a flag into a value, or says what was expected.
 
 
-def positive_int(text: str) -> int:
-    """A whole number of at least 1."""
-    return _checked(text, int, lambda value: value >= 1, "a whole number of at least 1")
+def typed(rule: Rule, *kinds: type) -> Callable[[str], Any]:
+    """Text as a value of the first of these kinds that it can be, which has to follow the rule."""
+
+    def value_of(text: str) -> Any:
+        for kind in kinds:
+            with contextlib.suppress(ValueError, TypeError):  # NoneType takes no text
+                value = kind(text)
+                if rule.fits(value):
+                    return value
+        raise argparse.ArgumentTypeError(f"{text!r} is not {rule.words}")
+
+    return value_of
 
 
-def natural_int(text: str) -> int:
-    """A whole number of at least 0."""
-    return _checked(text, int, lambda value: value >= 0, "a whole number of at least 0")
-
-
-def seed(text: str) -> int:
-    """A whole number of at least 0, of up to 64 bits."""
-    return _checked(text, int, lambda value: value >= 0, "a whole number of at least 0", LARGEST_SEED)
-
-
-def pixel_count(text: str) -> int:
-    """The side of an image."""
-    return _checked(text, int, lambda value: value >= 1, "a whole number of at least 1", MOST_PIXELS)
-
-
-def layer_count(text: str) -> int:
-    """The number of blocks of a model."""
-    return _checked(text, int, lambda value: value >= 1, "a whole number of at least 1", MOST_LAYERS)
-
-
-def thread_count(text: str) -> int:
-    """A whole number from 1 to MOST_THREADS."""
-    expected = f"a whole number from 1 to {MOST_THREADS}"
-    return _checked(text, int, lambda value: 1 <= value <= MOST_THREADS, expected)
-
-
-def positive_float(text: str) -> float:
-    """A finite number above 0."""
-    return _checked(text, float, lambda value: 0 < value < math.inf, "a number above 0", math.inf)
-
-
-def natural_float(text: str) -> float:
-    """A finite number of at least 0."""
-    return _checked(text, float, lambda value: 0 <= value < math.inf, "a number of at least 0", math.inf)
-
-
-def duration_in_epochs(text: str) -> float:
-    """A number of epochs, not always a whole one."""
-    return _checked(text, float, lambda value: 0 <= value < math.inf, "a number of at least 0")
-
-
-def rate(text: str) -> float:
-    """A number in [0, 1)."""
-    return _checked(text, float, lambda value: 0 <= value < 1, "a number of at least 0 and below 1")
-
-
-def up_to(most: float) -> Callable[[str], float]:
-    """A number in [0, most]."""
-    return lambda text: _checked(
-        text, float, lambda value: 0 <= value <= most, f"a number from 0 to {most:g}"
-    )
-
-
-def count_up_to(most: int) -> Callable[[str], int]:
-    """A whole number in [1, most]."""
-    return lambda text: _checked(
-        text, int, lambda value: 1 <= value <= most, f"a whole number from 1 to {most:,}"
-    )
-
-
-def count_or_share(text: str) -> float:
-    """A whole number of at least 0, or a number between 0 and 1."""
-    expected = "a whole number of at least 0, or a fraction below 1"
-    is_whole = text.strip().isdecimal()
-    return _checked(text, int if is_whole else float, lambda value: is_whole or 0 < value < 1, expected)
-
-
-def fraction(text: str) -> float:
-    """A number in (0, 1]."""
-    return _checked(text, float, lambda value: 0 < value <= 1, "a number above 0 and at most 1")
+positive_int, positive_float = typed(COUNT, int), typed(POSITIVE, float)
+pixel_count, thread_count, seed = typed(PIXELS, int), typed(THREADS, int), typed(SEED, int)
 
 
 def path_text(text: str) -> str:
@@ -184,17 +125,3 @@ def usual_png(path: Path) -> Path:
     if not is_free(path):
         raise UserError(f"{path} {NOT_FREE}: choose another name with --out, or move it away.")
     return path
-
-
-def _checked(
-    text: str, convert: type, fits: Callable[[float], bool], expected: str, largest: float = LARGEST
-) -> Any:
-    try:
-        value = convert(text)
-    except ValueError:
-        value = None
-    if value is None or not fits(value):  # NaN never fits
-        raise argparse.ArgumentTypeError(f"{text!r} is not {expected}")
-    if value > largest:
-        raise argparse.ArgumentTypeError(f"{text!r} is too large, expected at most {largest:,}")
-    return value

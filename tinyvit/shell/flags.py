@@ -1,48 +1,126 @@
-"""Flags that several commands share, with the same spelling and help."""
+"""Flags that several commands share. Those that are settings follow from the table, training.settings."""
 
 import argparse
-from typing import TextIO
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Any, TextIO
 
 from tinyvit.backend import Device, select_device
-from tinyvit.data import DATASETS
-from tinyvit.data.photo_fit import FITS
-from tinyvit.engine import PRECISIONS
-from tinyvit.ops.resize import METHODS
-from tinyvit.shell.command import path_text, pixel_count, positive_int, some_path, thread_count
+from tinyvit.limits import PATH
+from tinyvit.shell.command import path_text, png_path, some_path, typed
+from tinyvit.training.settings import LENGTHS, WARMUPS, Group, Row, in_groups, table
 
 # what every command accepts as weights, in its help
 WEIGHTS = "a file of weights, the folder or name of a Hugging Face model, or a known name such as Ti_16-384"
+READING = ("resolution", "position_resize", "heads")  # the settings of how given weights are read
+SIZE_OF_MODEL = {"image_size": "the size that the model expects; for arrays, the size that they have"}
+_WITHOUT_FLAG = {"weights", "ranks"}
+_NOT_SETTINGS = ("out", "resume", "config", "data_url", "strict", "show_augmentation")
 
 
-def add_compute_flags(parser: argparse._ActionsContainer) -> None:
-    """--device and --threads."""
-    add_device_flag(parser, "auto")
-    parser.add_argument(
-        "--threads",
-        type=thread_count,
-        metavar="N",
-        help="number of CPU threads to use (default: one for each available core, which under mpiexec the "
-        "processes of a machine share, or OMP_NUM_THREADS if that is less)",
+def add_flags(
+    parser: argparse._ActionsContainer, *names: str, usual: Mapping[str, Any] | None = None
+) -> None:
+    """A flag for each of these settings; usual has the defaults, as values or in words, of this command.
+
+    If a flag is not given, the result has no such setting, or None.
+    """
+    alternatives: dict[tuple[str, ...], Any] = defaultdict(parser.add_mutually_exclusive_group)
+    for name in names:
+        row = table()[name]
+        what: dict[str, Any] = {"help": _with_default(row, (usual or {}).get(name))}
+        if bool in row.kinds:
+            what |= {"action": argparse.BooleanOptionalAction}
+        elif row.rule.choices:
+            what |= {"choices": row.rule.choices}
+        else:
+            parse = path_text if row.rule is PATH else typed(row.rule, *row.kinds)
+            what |= {"type": parse, "metavar": row.metavar}
+        pair = next((pair for pair in (LENGTHS, WARMUPS) if name in pair), None)
+        group = alternatives[pair] if pair else parser
+        group.add_argument(f"--{name.replace('_', '-')}", **what)
+
+
+def _with_default(row: Row, usual: Any) -> str:
+    """The help of a setting, which ends with its default: usual, words of the table, or the value."""
+    text, in_words, _ = row.help.partition(" (default: ")
+    if usual is None and in_words:
+        return row.help
+    default = row.default if usual is None else usual
+    if isinstance(default, bool):
+        default = "yes" if default else "no"
+    return f"{text} (default: {default:g})" if isinstance(default, float) else f"{text} (default: {default})"
+
+
+def add_training_flags(
+    parser: argparse.ArgumentParser,
+    *groups: Group,
+    usual: Mapping[str, Any],
+    without: Collection[str] = (),
+) -> None:
+    """The flags of a command that trains: settings of these groups, under their headings, and others."""
+    for group in groups:
+        flags = parser.add_argument_group(group.value)
+        names = READING if group is Group.WEIGHTS else in_groups(group)
+        add_flags(flags, *(name for name in names if name not in {*without, *_WITHOUT_FLAG}), usual=usual)
+        if group is Group.DATA:
+            add_download_flags(flags)
+        elif group is Group.AUGMENTATION:
+            flags.add_argument(
+                "--show-augmentation",
+                type=png_path,
+                metavar="FILE.png",
+                help="do not train: draw some training images as the model would be shown them",
+            )
+        elif group is Group.RUN:
+            _add_run_flags(flags)
+
+
+def _add_run_flags(run: argparse._ActionsContainer) -> None:
+    """Where the run is kept, and which one to continue or repeat."""
+    run.add_argument(
+        "--out",
+        type=some_path,
+        metavar="RUN",
+        help="run folder to write (default: runs/DATASET-N, with the next free number N)",
+    )
+    run.add_argument(
+        "--resume",
+        type=some_path,
+        nargs="?",
+        const=True,
+        metavar="RUN",
+        help="continue the run RUN or, if RUN is omitted, the run given with --out or the latest in runs/; "
+        "with --epochs or --steps, the run is extended; flags such as --lr, --mixup or --patience hold from "
+        "there on. A run is saved after each evaluation, once a minute in between, and when Ctrl-C stops it",
+    )
+    run.add_argument(
+        "--config",
+        type=some_path,
+        metavar="FILE",
+        help="repeat a run from its config.json; other flags take precedence",
     )
 
 
-def add_device_flag(parser: argparse._ActionsContainer, default: str) -> None:
-    """--device; if it is not given, the result has None or no device, and the command uses the default."""
-    parser.add_argument(
-        "--device",
-        choices=("auto", "cpu", "gpu"),
-        help=f"device to compute on; auto uses a GPU if there is one (default: {default})",
+def settings_and_others(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings that were given, and the other arguments of training.session.train."""
+    chosen = vars(args)
+    return chosen, {name: chosen.pop(name, None) for name in _NOT_SETTINGS}
+
+
+def add_download_flags(data: argparse._ActionsContainer) -> None:
+    """--data-url and --strict."""
+    data.add_argument(
+        "--data-url",
+        metavar="URL",
+        help="address to download the CIFAR archive from, or of a folder with the files of MNIST, instead of "
+        "several that are tried in turn",
     )
-
-
-def add_precision_flag(parser: argparse._ActionsContainer, default: str) -> None:
-    """--precision; if it is not given, the result has None or no precision."""
-    parser.add_argument(
-        "--precision",
-        choices=PRECISIONS,
-        help="on a GPU, compute in float32 (fp32), with products in TF32 (tf32), or with activations and "
-        "products in bfloat16 (bf16); auto is bf16 where the card has it. Parameters and sums are float32 "
-        f"always (default: {default})",
+    data.add_argument(
+        "--strict",
+        action="store_true",
+        default=None,
+        help="refuse a folder with damaged files, instead of leaving out a few of them",
     )
 
 
@@ -87,90 +165,4 @@ def add_weights_argument(parser: argparse.ArgumentParser, nargs: str | None = No
         metavar="WEIGHTS",
         nargs=nargs,
         help=f"a run folder, {WEIGHTS}",
-    )
-
-
-def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> None:
-    """--dataset, --data-dir, --labels, --data-url, --strict, --fit and --image-size (default: usual_size)."""
-    parser.add_argument("--dataset", choices=DATASETS, help="data set to use (default: shapes)")
-    parser.add_argument(
-        "--data-dir",
-        type=path_text,
-        metavar="DIR",
-        help="folder of the data, required by --dataset folder and parquet, or for arrays the .npz file; "
-        "CIFAR and MNIST are downloaded into it (default: data/)",
-    )
-    parser.add_argument(
-        "--labels",
-        type=path_text,
-        metavar="TABLE",
-        help="table, as .csv or .tsv, of the files in --data-dir and their classes, for --dataset folder "
-        "(default: each folder in it is a class)",
-    )
-    parser.add_argument(
-        "--data-url",
-        metavar="URL",
-        help="address to download the CIFAR archive from, or of a folder with the files of MNIST, instead of "
-        "several that are tried in turn",
-    )
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        default=None,
-        help="refuse a folder with damaged files, instead of leaving out a few of them",
-    )
-    parser.add_argument(
-        "--image-size",
-        type=pixel_count,
-        metavar="N",
-        help="scale the images of a folder, of parquet files or of arrays to N x N pixels "
-        f"(default: {usual_size}; for arrays, the size that they have)",
-    )
-    add_fit_flag(parser, "a photo", "crop; for fewshot, as predict has it")
-
-
-def add_fit_flag(parser: argparse._ActionsContainer, what: str, default: str) -> None:
-    """--fit; `what` is fitted."""
-    parser.add_argument(
-        "--fit",
-        choices=FITS,
-        help=f"how {what} that does not have the model's shape is fitted: crop shows the model its centre, "
-        f"pad shows all of it on grey, squash shows all of it distorted (default: {default})",
-    )
-
-
-def add_only_flag(parser: argparse._ActionsContainer) -> None:
-    """--only."""
-    parser.add_argument(
-        "--only",
-        metavar="CLASSES",
-        help="use only the images of these classes, their names separated by commas (default: all classes)",
-    )
-
-
-def add_weights_flags(parser: argparse._ActionsContainer) -> None:
-    """How the given weights are read: --resolution, --position-resize and --heads."""
-    parser.add_argument(
-        "--resolution",
-        type=pixel_count,
-        metavar="N",
-        help="adapt the model to images of N x N pixels (default: the size it was trained on)",
-    )
-    parser.add_argument(
-        "--position-resize",
-        choices=METHODS,
-        help="how position embeddings are resized for --resolution: corners as in the official code, bicubic "
-        "as in Hugging Face, antialias as in timm, bilinear as in timm for .npz files (default: as in the "
-        "library that the weights come from)",
-    )
-    add_heads_flag(parser)
-
-
-def add_heads_flag(parser: argparse._ActionsContainer) -> None:
-    """--heads."""
-    parser.add_argument(
-        "--heads",
-        type=positive_int,
-        metavar="H",
-        help="number of attention heads, if the .safetensors file does not determine it",
     )

@@ -12,8 +12,8 @@ from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.model.cost import multiply_adds
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
 from tinyvit.studies.paper import CLASSES, IMAGE_SIDE, First, Study, Variant
+from tinyvit.training.settings import Settings
 from tinyvit.training.stages import Stages
 from tinyvit.training.starting_point import fresh_config
 

@@ -8,8 +8,8 @@ from tinyvit.data import Dataset, make_batch, one_of_each, plan_batch
 from tinyvit.data.augmentation import NAMES
 from tinyvit.distributed import by_first
 from tinyvit.pictures.rows import SHOWN, VERSIONS, draw_augmentation
-from tinyvit.runs.settings import Settings
 from tinyvit.training.run_data import check_fit
+from tinyvit.training.settings import Settings
 
 
 @by_first

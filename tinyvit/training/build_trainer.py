@@ -1,21 +1,14 @@
 """From settings to a trainer, new or resumed: its data, its model, its optimiser and its engine."""
 
-import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tinyvit.backend import Device, training_note
 from tinyvit.data import Dataset
-from tinyvit.distributed import current
-from tinyvit.engine import Training, make_engine
 from tinyvit.model import Model, usual_name
-from tinyvit.optim import Average
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import counted
 from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import (
@@ -26,12 +19,11 @@ from tinyvit.training.choices import (
     what_changed,
     with_whole_epochs,
 )
-from tinyvit.training.evaluation import task_of
-from tinyvit.training.learning import make_learning
-from tinyvit.training.loop import Trainer, scheduled_rate
+from tinyvit.training.loop import scheduled_rate
 from tinyvit.training.run_data import check_classes, check_files, check_fit, load_data, start_alike
+from tinyvit.training.run_trainer import RunTrainer
 from tinyvit.training.saving import write_names
-from tinyvit.training.stages import Stages
+from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import check_start, starting_model
 from tinyvit.training.wording import described, length
 
@@ -50,7 +42,7 @@ class RunContext:
 
 def new_trainer(
     run: RunFolder, settings: Settings, fixed: dict[str, Any], device: Device, context: RunContext
-) -> Trainer:
+) -> RunTrainer:
     """The trainer of a new run, its config.json written; fixed holds the settings that must stay."""
     if device.note:
         from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights", "recipe"}
@@ -98,7 +90,7 @@ def prepared(
 
 def resumed_trainer(
     run: RunFolder, settings: Settings, checkpoint: Checkpoint | None, device: Device, context: RunContext
-) -> Trainer:
+) -> RunTrainer:
     """The trainer of a run that was stopped, where it stood.
 
     config.json says so if it is to be longer, and what else is to be otherwise, from which step and epoch on.
@@ -141,7 +133,7 @@ def resumed_trainer(
     return trainer
 
 
-def _first_rate(trainer: Trainer, before: Settings) -> str:
+def _first_rate(trainer: RunTrainer, before: Settings) -> str:
     """The learning rate of the next step of an extended run, beside that of its last step if it is higher."""
     step, steps = trainer.state.step, trainer.steps_per_epoch
     now, last = trainer.learning_rate(step + 1), scheduled_rate(before, step, steps) if step else 0.0
@@ -158,38 +150,9 @@ def _weights_of(settings: Settings, progress: Progress) -> Model:
 
 def _trainer(
     run: RunFolder, settings: Settings, dataset: Dataset, model: Model, device: Device, context: RunContext
-) -> Trainer:
+) -> RunTrainer:
     """A trainer with its parameters, optimiser and training set on the device."""
     check_fit(settings, dataset)
-    params = model.params.to(device.xp)
-    start_alike(dataset, model.config, params)
-    optimizer, frozen = make_learning(
-        model.config,
-        params,
-        settings.optimizer,
-        settings.weight_decay,
-        freeze=settings.freeze,
-        layer_decay=settings.layer_decay,
-        lora=settings.lora,
-        lora_alpha=settings.lora_alpha,
-        seed=settings.seed,
-    )
-    training = Training(
-        dataset.train.images if device.xp is np else device.xp.asarray(dataset.train.images),
-        device.xp.asarray(dataset.train.labels),
-        optimizer,
-        settings.clip or math.inf,
-        settings.accumulate,
-        Average(params, settings.ema) if settings.ema else None,
-        operations=settings.augment != "none" or settings.colour_jitter > 0,
-        crops=settings.crop_scale < 1,
-        ranks=current(),
-        frozen=frozen,
-    )
-    task = task_of(settings, model.config)
-    stages = Stages(settings, model.config)
-    engines = [
-        make_engine(config, params, task.objective, training, settings.threads, settings.precision)
-        for config in stages.configs
-    ]
-    return Trainer(run, settings, dataset, context.progress, task, stages, engines)
+    model = replace(model, params=model.params.to(device.xp))
+    start_alike(dataset, model.config, model.params)
+    return RunTrainer(run, settings, dataset, model, context.progress)

@@ -11,11 +11,11 @@ from tinyvit.cores import cores_of_one
 from tinyvit.data import PHOTOS
 from tinyvit.distributed import by_first, current
 from tinyvit.errors import UserError
+from tinyvit.limits import MOST_THREADS
 from tinyvit.model import ViTConfig, is_resnet
 from tinyvit.recipes.named import named_recipe
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import counted
 from tinyvit.training.recipes import (
     FINE_TUNING,
@@ -30,33 +30,27 @@ from tinyvit.training.recipes import (
     settings_of,
     small_batch,
 )
+from tinyvit.training.settings import (
+    LENGTHS,
+    WARMUPS,
+    Group,
+    Resume,
+    Settings,
+    check_settings,
+    in_groups,
+    that_resume,
+)
 from tinyvit.training.starting_point import SHAPE
 
 # What a model from scratch is chosen by; weights have a model already.
 _MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width", "init", "whiten")
-_OF_RANDAUGMENT = {"augment_ops", "augment_magnitude"}
+_OF_RANDAUGMENT = ("augment_ops", "augment_magnitude")
 # What a user chooses instead of another setting, which a recipe may give.
 _INSTEAD = {"steps": "epochs", "warmup_steps": "warmup_epochs", "position_at": "position"}
-# Settings that may differ when a run is resumed: where to compute, and where the data are.
-FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "labels", "log"}
-# Settings that may change when a run is resumed: none is of its data, or of the shape of what is saved.
-CHANGEABLE = {"lr", "decay", "weight_decay", "clip", "smoothing", "ema", "evaluate_every", "patience"}
-CHANGEABLE |= {
-    "crop_padding",
-    "crop_scale",
-    "flip",
-    "colour_jitter",
-    "augment",
-    "augment_ops",
-    "augment_magnitude",
-    "mixup",
-    "cutmix",
-    "erase",
-}
-_MAY_DIFFER = ("data_dir", "labels", "ranks")
-_LENGTHS, _WARMUPS = ("epochs", "steps"), ("warmup_epochs", "warmup_steps")
-# Settings whose changes a resumed run records, as its numbers depend on them.
-RECORDED = {*CHANGEABLE, *_LENGTHS, "recipe", "device", "precision", "threads", "ranks"}
+_MAY_DIFFER = ("data_dir", "labels", "ranks")  # from what a checkpoint was made with
+FREE_ON_RESUME, CHANGEABLE = that_resume(Resume.FREE, Resume.COMPUTE), that_resume(Resume.CHANGE)
+# Settings whose changes a resumed run records, since its numbers depend on them.
+RECORDED = CHANGEABLE | that_resume(Resume.EXTEND, Resume.COMPUTE) | {"recipe", "ranks"}
 
 
 def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
@@ -88,16 +82,15 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
     if chosen.get("position") in ("relative", "bias") or chosen.get("position_at") in ("blocks", "shared"):
         usual = usual | {"patch_dropout": 0.0}
     suiting = FINE_TUNING_WITH if fine_tuning else FROM_SCRATCH_WITH
-    usual = usual | suiting.get(chosen.get("optimizer", ""), {}) | _without_other_crops(chosen)
     if repeated is not None:
+        usual = usual | suiting.get(chosen.get("optimizer", ""), {}) | _without_other_crops(chosen)
         settings = replace(repeated, **(_not_repeated(chosen, repeated, usual, suiting) | chosen))
         if "epochs" in chosen:
             settings = replace(settings, steps=None)
         if "warmup_epochs" in chosen:
             settings = replace(settings, warmup_steps=None)
     else:
-        usual = {name: value for name, value in usual.items() if _INSTEAD.get(name) not in chosen}
-        settings = Settings(**({"dataset": dataset} | usual | chosen))
+        settings = _completed({"dataset": dataset} | usual, chosen, suiting)
         settings = settings if "recipe" in chosen else _of_its_own(settings)
     if settings.target and settings.weights:
         raise UserError(
@@ -116,9 +109,38 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
     return on_ranks(settings, chosen, device)
 
 
+def _completed(usual: dict[str, Any], chosen: dict[str, Any], suiting: dict[str, dict[str, Any]]) -> Settings:
+    """The chosen settings and otherwise the usual ones, as far as these suit what was chosen."""
+    usual = usual | suiting.get(chosen.get("optimizer", ""), {}) | _without_other_crops(chosen)
+    usual = {name: value for name, value in usual.items() if _INSTEAD.get(name) not in chosen}
+    return Settings(**(usual | chosen))
+
+
+FIT = in_groups(Group.AUGMENTATION, Group.TRAINING)  # the settings that Model.fit takes
+_FIT_BATCH = 64  # images
+
+
+def fit_settings(given: dict[str, Any], images: int, threads: int | None) -> Settings:
+    """The settings of Model.fit for this number of images: those given, a recipe's, and the usual ones.
+
+    Of a recipe it has whatever is not about the data or about a new model. A batch that is larger than the
+    training set becomes all of it or, if its size was not given, small enough for an epoch of 16 steps.
+    """
+    check_settings(threads=threads, **given)
+    usual: dict[str, Any] = {"dataset": "arrays", "model": "", "batch_size": _FIT_BATCH}
+    if "recipe" in given:
+        usual |= {name: value for name, value in settings_of(given["recipe"]).items() if name in FIT}
+    if "batch_size" in given:
+        given = given | {"batch_size": min(given["batch_size"], images)}
+    settings = _completed(usual, given | {"threads": threads}, FROM_SCRATCH_WITH)
+    _check_together(settings, given)
+    return fitted_to_data(settings, images, given)
+
+
 def _check_together(settings: Settings, chosen: dict[str, Any]) -> None:
     """Raise UserError for choices that would do nothing in this run, or that it cannot have."""
-    if settings.augment != "randaugment" and (idle := sorted(chosen.keys() & _OF_RANDAUGMENT)):
+    idle = [name for name in _OF_RANDAUGMENT if chosen.get(name) not in (None, getattr(Settings, name))]
+    if settings.augment != "randaugment" and idle:
         raise UserError(
             f"--{idle[0].replace('_', '-')} is a setting of randaugment, and this run has --augment "
             f"{settings.augment}: omit it, or give --augment randaugment."
@@ -148,7 +170,7 @@ def on_ranks(settings: Settings, chosen: dict[str, Any], device: Device) -> Sett
     settings = replace(settings, ranks=ranks.size)
     if device.is_gpu or settings.threads:
         return settings
-    cores = cores_of_one(ranks.neighbours, ranks.local_rank)
+    cores = min(cores_of_one(ranks.neighbours, ranks.local_rank), MOST_THREADS)
     return replace(settings, threads=cores)  # kept: another number of threads would give other bits
 
 
@@ -202,7 +224,7 @@ def user_fixed(chosen: dict[str, Any], repeated: Settings | None) -> dict[str, A
     """
     before = repeated.as_dict() if repeated else {}
     if chosen.keys() & {"epochs", "steps"}:
-        before = {name: value for name, value in before.items() if name not in _WARMUPS}
+        before = {name: value for name, value in before.items() if name not in WARMUPS}
     return before | chosen
 
 
@@ -237,7 +259,7 @@ def check_warmup(settings: Settings, fixed: dict[str, Any], steps_per_epoch: int
     Before the data are known, an epoch has no number of steps: only epochs are compared, or only steps.
     """
     unit = "epochs" if settings.warmup_steps is None else "steps"
-    if f"warmup_{unit}" not in fixed or not (steps_per_epoch or fixed.keys() & {*_LENGTHS}):
+    if f"warmup_{unit}" not in fixed or not (steps_per_epoch or fixed.keys() & {*LENGTHS}):
         return
     warmup, total = settings.warmup_steps, settings.steps
     if steps_per_epoch:
@@ -275,7 +297,7 @@ def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict
     UserError if the user now asks for anything else to differ.
     """
     settings = settings_of_run(run, checkpoint, chosen)
-    free = {*FREE_ON_RESUME, *_LENGTHS}
+    free = {*FREE_ON_RESUME, *LENGTHS}
     for name, value in chosen.items():
         before = getattr(settings, name)
         if name == "steps" and before is None:
@@ -292,7 +314,7 @@ def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict
                 f"{run.path} was started with {name.replace('_', ' ')} {before}, not {value}: a resumed run "
                 f"keeps its settings. Omit {flag}, or start a new run with another --out."
             )
-        if name in _LENGTHS and value < before:
+        if name in LENGTHS and value < before:
             raise UserError(
                 f"{run.path} was started for {before:,} {name}: a resumed run can be made longer, not "
                 f"shorter. Omit --{name}, or give a larger number."
@@ -345,7 +367,7 @@ def settings_of_run(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[
         now = stated.get(name, value)
         if now == value or name in _MAY_DIFFER or name in chosen:
             continue
-        longer = name in _LENGTHS and isinstance(now, int) and isinstance(value, int) and now < value
+        longer = name in LENGTHS and isinstance(now, int) and isinstance(value, int) and now < value
         changeable = name in RECORDED
         if ahead < 0 and changeable:
             continue

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -22,15 +21,11 @@ _WORST = 20  # a loss this many times that of blind guessing is beyond recovery
 
 @dataclass(frozen=True)
 class Guard:
-    """Raises UserError if training has diverged, naming the last good checkpoint and the remedy.
-
-    is_kept tells whether there is one; by default, whether there is such a file.
-    """
+    """Raises UserError if training has diverged, with what kept() says is left of it, and the remedy."""
 
     blind_loss: float
-    checkpoint: Path
     lr: float
-    is_kept: Callable[[], bool] | None = None
+    kept: Callable[[], str]
 
     def check_loss(self, loss: float, step: int) -> None:
         """Check that the loss of a step is a number, and not far above that of blind guessing."""
@@ -51,11 +46,8 @@ class Guard:
             self.check_finite(what, ends, step)
 
     def _diverged(self, symptom: str, step: int) -> Diverged:
-        kept = "No checkpoint was kept."
-        if (self.is_kept or self.checkpoint.exists)():
-            kept = f"The last good checkpoint is kept in {self.checkpoint}."
         return Diverged(
-            f"training has diverged: after step {step:,} {symptom}. {kept} "
+            f"training has diverged: after step {step:,} {symptom}. {self.kept()} "
             f"Try a lower --lr than {self.lr:g}, or more --warmup-epochs."
         )
 

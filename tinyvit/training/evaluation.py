@@ -15,7 +15,7 @@ from tinyvit.insight.judging import confusion_counts
 from tinyvit.model import ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads, masked_patches, patch_targets
 from tinyvit.ops import Corruption, cross_entropy, softmax
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 
 
 @dataclass(frozen=True, eq=False)

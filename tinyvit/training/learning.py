@@ -1,73 +1,99 @@
-"""Builds the optimiser of a run and finds the frozen blocks, which need no backward pass."""
+"""From settings to engines: what learns, by which optimiser, and an engine for each stage of training."""
 
+import math
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from tinyvit.backend import array_module
+from tinyvit.data import ImageSet
+from tinyvit.distributed import current
+from tinyvit.engine import ReferenceEngine, Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.layout import ParamSpec, layout
-from tinyvit.optim import LoRA, Optimizer, SubsetOptimizer, frozen_blocks, make_optimizer, rates
+from tinyvit.objectives import Objective
+from tinyvit.optim import (
+    Average,
+    LoRA,
+    Optimizer,
+    SubsetOptimizer,
+    frozen_blocks,
+    make_optimizer,
+    rates,
+)
 from tinyvit.optim.lora import check_rank
-
-
-def make_learning(
-    config: ViTConfig,
-    params: Params,
-    optimizer: str,
-    weight_decay: float,
-    *,
-    freeze: str | None = None,
-    layer_decay: float = 1.0,
-    lora: int | None = None,
-    lora_alpha: float | None = None,
-    seed: int = 0,
-) -> tuple[Optimizer, int | None]:
-    """The optimiser of that name for what learns, and how many blocks are frozen together with the stem.
-
-    freeze and layer_decay are those of optim.rates. lora is the rank of LoRA, if it is used (see optim.lora):
-    everything but the head is then frozen, unless freeze says otherwise. Its alpha is the rank by default.
-    Raises UserError for what does not go together, or would learn nothing.
-    """
-    make: Any = partial(make_optimizer, optimizer, weight_decay=weight_decay)
-    is_new = not any(bool(params[row.name].any()) for row in params.rows if row.name in _HEADS)
-    found = learning_rates(config, freeze, layer_decay, lora, is_new)
-    if found is None:
-        return make(params), None
-    if lora is None:
-        return SubsetOptimizer(make, params, found), frozen_blocks(found, config.layers)
-    made = LoRA(make, params, found, lora, lora if lora_alpha is None else lora_alpha, seed)
-    stem_learns = frozen_blocks(found, config.layers) is None
-    return made, None if stem_learns else 0
-
+from tinyvit.training.settings import Settings
+from tinyvit.training.stages import Stages
 
 _HEADS = ("head.weight", "head2.weight")
 
 
-def learning_rates(
-    config: ViTConfig,
-    freeze: str | None,
-    layer_decay: float,
-    lora: int | None,
-    new_head: bool = True,
-) -> dict[str, float] | None:
+def make_engines(
+    s: Settings, stages: Stages, params: Params, data: ImageSet, objective: Objective
+) -> list[ReferenceEngine]:
+    """An engine for each stage, which share the parameters, the optimiser and the images, on one device.
+
+    Raises UserError for settings that do not go together, or with which nothing would learn.
+    """
+    xp = array_module(params.flat)
+    optimizer, frozen = make_learning(s, stages.configs[-1], params)
+    training = Training(
+        data.images if xp is np else xp.asarray(data.images),
+        xp.asarray(data.labels),
+        optimizer,
+        s.clip or math.inf,
+        s.accumulate,
+        Average(params, s.ema) if s.ema else None,
+        operations=s.augment != "none" or s.colour_jitter > 0,
+        crops=s.crop_scale < 1,
+        ranks=current(),
+        frozen=frozen,
+    )
+    return [
+        make_engine(config, params, objective, training, s.threads, s.precision) for config in stages.configs
+    ]
+
+
+def make_learning(s: Settings, config: ViTConfig, params: Params) -> tuple[Optimizer, int | None]:
+    """The optimiser of what learns, and how many blocks are frozen together with the stem.
+
+    With LoRA, everything but the head is frozen, unless s.freeze says otherwise. Raises UserError for what
+    does not go together, or would learn nothing.
+    """
+    make: Any = partial(make_optimizer, s.optimizer, weight_decay=s.weight_decay)
+    is_new = not any(bool(params[row.name].any()) for row in params.rows if row.name in _HEADS)
+    found = learning_rates(s, config, is_new)
+    if found is None:
+        return make(params), None
+    if s.lora is None:
+        return SubsetOptimizer(make, params, found), frozen_blocks(found, config.layers)
+    made = LoRA(make, params, found, s.lora, s.lora if s.lora_alpha is None else s.lora_alpha, s.seed)
+    stem_learns = frozen_blocks(found, config.layers) is None
+    return made, None if stem_learns else 0
+
+
+def learning_rates(s: Settings, config: ViTConfig, new_head: bool = True) -> dict[str, float] | None:
     """The factor of each parameter's learning rate, by name; None if everything learns alike.
 
-    The arguments are those of make_learning; new_head is true of a head of zeros, which passes no gradient on
-    until it has learned something itself. Raises UserError for what does not go together, or learns nothing.
+    new_head is true of a head of zeros, which passes no gradient on until it has learned something itself.
+    Raises UserError for what does not go together, or learns nothing.
     """
-    if lora is None and freeze is None and layer_decay == 1:
+    if s.lora is None and s.freeze is None and s.layer_decay == 1:
         return None
-    if lora is not None and layer_decay != 1:
+    if s.lora is not None and s.layer_decay != 1:
         raise UserError("LoRA learns at one rate in all blocks: omit --layer-decay, or --lora.")
-    if lora is not None and not config.has_transformer:
+    if s.lora is not None and not config.has_transformer:
         raise UserError("LoRA is for the matrices of attention, and a ResNet has none: omit --lora.")
     rows: tuple[ParamSpec, ...] = layout(config)
-    found = rates(rows, config.layers, "backbone" if lora and freeze is None else freeze, layer_decay)
+    freeze = "backbone" if s.lora and s.freeze is None else s.freeze
+    found = rates(rows, config.layers, freeze, s.layer_decay)
     if new_head and not any(found[name] for name in _HEADS if name in found):
         raise UserError(
-            f"--freeze {freeze} would freeze the new head, which is all zeros: every answer would stay the "
+            f"--freeze {s.freeze} would freeze the new head, which is all zeros: every answer would stay the "
             "same, and nothing below it would learn. Leave the head to learn."
         )
-    if lora is not None:
-        check_rank(rows, found, lora)
+    if s.lora is not None:
+        check_rank(rows, found, s.lora)
     return found

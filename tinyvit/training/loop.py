@@ -1,77 +1,74 @@
 """The training loop: it decides what comes next; the engine carries out each step.
 
-    for each epoch:
-        for each batch:  plan it, take the step, check the loss, save from time to time
-        evaluate; save; report
+    for each epoch:  an order of the images
+        for each batch:  its plan, its learning rate, a step
+        evaluate: are the weights the best so far?
 
-There is no random state (see data.plan), so a run resumed from a checkpoint continues as if uninterrupted.
+All batches are of one size: the images that would make a smaller one at the end of an epoch are left out, and
+the order of another epoch leaves out others. There is no random state (see data.plan), so that training which
+is stopped and resumed continues as if uninterrupted.
+
+Model.fit and ViTClassifier train by this loop as it is (see training.fit); for the commands,
+training.run_trainer adds a run folder, checkpoints, signals and a display.
 """
 
-import math
+from collections.abc import Callable
 from typing import Any
 
-from tinyvit.data import Dataset, ImageSet, balancing, epoch_order, indices_of_batch, plan_batch
-from tinyvit.engine import ReferenceEngine
-from tinyvit.optim import averaged, learning_rate
-from tinyvit.runs.checkpoint import Checkpoint
-from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
-from tinyvit.shell.progress import Progress
-from tinyvit.training.divergence import Guard, Meter, without_overflow_warnings
-from tinyvit.training.evaluation import Evaluation, PatchEvaluation, Task, figures_of_epoch
-from tinyvit.training.saving import EpochFiles, Saver
-from tinyvit.training.signals import Interrupted, StopRequest, stop_signals
-from tinyvit.training.stages import Stages
-from tinyvit.training.state import State, restored
+import numpy as np
 
-SAVE_SECONDS = 60  # between checkpoints, even within a long epoch; more if writing one takes long
+from tinyvit.data import ImageSet, balancing, epoch_order, indices_of_batch, plan_batch
+from tinyvit.model import Params, ViTConfig
+from tinyvit.optim import averaged, learning_rate
+from tinyvit.training.divergence import Guard, Meter, without_overflow_warnings
+from tinyvit.training.evaluation import Evaluation, PatchEvaluation, figures_of_epoch, task_of
+from tinyvit.training.learning import make_engines
+from tinyvit.training.settings import Settings
+from tinyvit.training.stages import Stages
+from tinyvit.training.state import State, live_arrays
 
 
 class Trainer:
-    """One training run, with an engine for each of its stages.
+    """Trains a model's parameters in place, on their own device.
 
-    fit() trains to the end or, when interrupted, saves and raises Interrupted.
+    The model is judged by the validation images or, if there are none, by the test images; if there are
+    neither, it is not judged. sample_weight (n,) is how often each image comes in the long run, relative to
+    the others. kept() is what the message says is left if training diverges.
+
+    Subclasses add to what happens between steps and between epochs.
     """
 
     def __init__(
         self,
-        run: RunFolder,
         settings: Settings,
-        dataset: Dataset,
-        progress: Progress,
-        task: Task,
-        stages: Stages,
-        engines: list[ReferenceEngine],
+        config: ViTConfig,
+        params: Params,
+        kept: Callable[[], str],
+        train: ImageSet,
+        validation: ImageSet | None = None,
+        test: ImageSet | None = None,
+        sample_weight: np.ndarray | None = None,
     ):
-        self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
-        self.engines, self.engine = engines, engines[-1]
-        self.progress, self.state = progress, State()
-        self.guard = Guard(task.blind_loss, run.last_path, settings.lr, run.has_trained)
-        self.saver = Saver(run, self.engine, self.guard, settings, EpochFiles(run, settings, progress.note))
-        self.augmentation = settings.augmentation()
-        self.weights = balancing(dataset.train.labels) if settings.balanced else None
-        self.steps_per_epoch = len(dataset.train) // settings.batch_size
+        self.settings, self.augmentation, self.state = settings, settings.augmentation(), State()
+        self.train, self.validation, self.test = train, validation, test
+        self.weights = sample_weight
+        if settings.balanced:
+            self.weights = balancing(train.labels) * (1 if sample_weight is None else sample_weight)
+        self.task, self.stages = task_of(settings, config), Stages(settings, config)
+        self.engines = make_engines(settings, self.stages, params, train, self.task.objective)
+        self.engine = self.engines[-1]  # of the whole model; see Stages
+        self.guard = Guard(self.task.blind_loss, settings.lr, kept)
+        self.steps_per_epoch = len(train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
-        self.stages = stages
-        self.known_note = self.engine.note  # printed at the start; a new one is printed when it comes
 
-    def restore(self, checkpoint: Checkpoint) -> None:
-        """Continue from a checkpoint instead of starting from the beginning."""
-        lengths = self.steps_per_epoch, self.total_steps
-        self.state = restored(checkpoint, self.run.last_path, self.engine, *lengths)
-
-    def fit(self, deadline: float = math.inf) -> None:
-        """Train until the run is finished, or time.monotonic() reaches the deadline."""
-        with stop_signals(deadline) as stop, without_overflow_warnings():
+    def fit(self) -> None:
+        """Train to the end. Raises Diverged, a UserError, if nothing good can come of it."""
+        with without_overflow_warnings():
             while not self.state.is_finished(self.settings):
                 epoch, meter = len(self.state.records), Meter(self.guard)
-                self._train_epoch(epoch, meter, stop)
-                self._finish_epoch(epoch, meter.rate)
-
-    def save(self) -> None:
-        """Write the checkpoint from which the run can be resumed, and the files of the finished epochs."""
-        self.saver.check_finite(self.state.step)
-        self.saver.write_last(self.state)
+                self._train_epoch(epoch, meter)
+                if self._finish_epoch(epoch, meter.rate):
+                    break
 
     def learning_rate(self, step: int) -> float:
         """The learning rate for update number `step`, counted from 1."""
@@ -82,81 +79,58 @@ class Trainer:
         """The share of all steps that has been taken."""
         return self.state.step / self.total_steps
 
-    def images_left(self) -> float:
-        """How many images, with all of their patches, take as long as what is left."""
-        return self.stages.cost_left(self.done) * self.total_steps * self.settings.batch_size
-
-    def _train_epoch(self, epoch: int, meter: Meter, stop: StopRequest) -> None:
+    def _train_epoch(self, epoch: int, meter: Meter) -> None:
         """Take the remaining steps of an epoch."""
         s, state = self.settings, self.state
-        order = epoch_order(s.seed, epoch, len(self.dataset.train), s.repeats, self.weights)
+        order = epoch_order(s.seed, epoch, len(self.train), s.repeats, self.weights)
         first, count = state.step - epoch * self.steps_per_epoch, self._steps_of(epoch)
         if first == 0:
             state.loss_sum = state.norm_sum = 0.0
         for k in range(first, count):
-            step, cost = state.step + 1, self.stages.cost(self.done)
-            engine = self.engines[self.stages.number(self.done)]
+            step, engine = state.step + 1, self.engines[self.stages.number(self.done)]
             with state.timed():
                 indices = indices_of_batch(order, k, s.batch_size, s.repeats)
                 plan = plan_batch(s.seed, step, indices, **self.augmentation)
                 due = meter.add(*engine.step(plan, self.learning_rate(step)))
-                state.step, stopping = step, bool(stop)
+                state.step, stopping = step, self._is_to_stop()
                 if due or k + 1 == count or stopping:
                     losses, norms, last = meter.read(step, s.batch_size)
                     state.loss_sum += losses
                     state.norm_sum += norms
-                    rate = meter.rate
-                    assert rate is not None, "the meter has been read"
-                    left = self.images_left() / (rate * cost)
-                    self._say_news()
-                    self.progress.step(epoch + 1, s.epochs, k + 1, count, last, rate, left)
-            if stopping or (meter.is_read and self.saver.is_due(SAVE_SECONDS)):
-                with state.timed():
-                    self.save()
-            if stopping:
-                raise Interrupted(stop.number)
+                    self._has_read(epoch, k, last, meter.rate)
+            self._has_stepped(meter.is_read, stopping)
 
-    def _say_news(self) -> None:
-        if self.engine.note != self.known_note:
-            self.known_note = self.engine.note
-            self.progress.note(self.known_note)
-
-    def _finish_epoch(self, epoch: int, rate: float | None) -> None:
-        """Evaluate, save (the best epoch too) and report, last so that a failed picture loses nothing."""
+    def _finish_epoch(self, epoch: int, rate: float | None) -> bool:
+        """Evaluate the model if it is time to, and record the epoch; returns true if it is to be the last."""
         s, state, steps = self.settings, self.state, self._steps_of(epoch)
-        looks = epoch + 1 == s.epochs or (epoch + 1) % s.evaluate_every == 0
-        before, loss = state.records[-1]["seconds"] if state.records else 0.0, state.loss_sum / steps
+        is_due = epoch + 1 == s.epochs or (epoch + 1) % s.evaluate_every == 0
         record: dict[str, Any] = {
             "epoch": epoch + 1,
             "step": state.step,
             "lr": self.learning_rate(state.step),
+            "grad_norm": state.norm_sum / steps,
+            "train_loss": state.loss_sum / steps,
         }
-        record |= {"grad_norm": state.norm_sum / steps, "train_loss": loss}
         state.records.append(record)
         held_out, test, is_best = None, None, False
         with state.timed():
-            if looks and self.dataset.validation:
-                held_out = self._evaluate(self.dataset.validation)
-            elif looks:
-                test = self._evaluate(self.dataset.test)
+            if is_due and self.validation:
+                held_out = self._evaluate(self.validation)
+            elif is_due and self.test:
+                test = self._evaluate(self.test)
             record |= figures_of_epoch(held_out, test)
             if judged := held_out or test:
                 is_best = state.judge(epoch + 1, judged.accuracy, judged.loss, self.task.by_loss)
-            if held_out and state.is_finished(s):  # the test images are used only at the end
-                record |= figures_of_epoch(held_out, self._evaluate(self.dataset.test))
+            if held_out and self.test and state.is_finished(s):  # they are used only at the end
+                record |= figures_of_epoch(held_out, self._evaluate(self.test))
         record |= {"images_per_second": rate, "seconds": state.seconds}
-        took = state.seconds - before
-        self.saver.check_finite(state.step)
-        if judged:  # otherwise the next checkpoint, at most a minute after the last, holds this record too
-            with state.timed():
-                if is_best:
-                    self.saver.write_best(state)
-                self.saver.write_last(state, state.is_finished(s))
-        by_loss, label = self.task.by_loss, "validation" if self.dataset.validation else "test"
-        result = (judged.loss if by_loss else judged.accuracy) if judged else None
-        best = (state.best_loss if by_loss else state.best) if state.best_epoch else None
-        figures = loss, result, best, rate, took, label, by_loss, is_best
-        self.progress.epoch(epoch + 1, s.epochs, *figures)
+        self.check_finite()
+        return self._has_finished(record, judged, is_best)
+
+    def check_finite(self) -> None:
+        """Raise Diverged if a parameter is not finite, or a number of the optimiser's state."""
+        arrays = live_arrays(self.engine).values()
+        self.guard.check_arrays("a parameter or the optimiser's state", arrays, self.state.step)
 
     def _steps_of(self, epoch: int) -> int:
         """The number of steps in an epoch; the last epoch may be shorter than the others."""
@@ -168,8 +142,24 @@ class Trainer:
         self.guard.check_loss(result.loss, self.state.step)
         return result
 
+    def _is_to_stop(self) -> bool:
+        """True if the step that has just been taken is to be the last."""
+        return False
+
+    def _has_read(self, epoch: int, k: int, loss: float, rate: float | None) -> None:
+        """Called when the loss of step k of an epoch is known; rate is in images per second."""
+
+    def _has_stepped(self, is_read: bool, stopping: bool) -> None:
+        """Called after each step; is_read if the losses of all steps so far are known."""
+
+    def _has_finished(
+        self, record: dict[str, Any], judged: Evaluation | PatchEvaluation | None, is_best: bool
+    ) -> bool:
+        """Called after each epoch with its record and any evaluation; returns true to end training."""
+        return False
+
 
 def scheduled_rate(s: Settings, step: int, steps_per_epoch: int) -> float:
-    """The learning rate of a run with these settings for update number `step`, counted from 1."""
+    """The learning rate with these settings for update number `step`, counted from 1."""
     total = s.steps or s.epochs * steps_per_epoch
     return learning_rate(step, total, s.lr, s.warmup(steps_per_epoch), s.decay)

@@ -9,7 +9,7 @@ from typing import Any
 from tinyvit.model.config import WITHOUT_TRANSFORMER
 from tinyvit.optim import usual_learning_rate, usual_weight_decay
 from tinyvit.recipes.named import named_recipe
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 
 # Seed 0: 99.4 % on MNIST and, with flips, 89.8 % on Fashion-MNIST, four minutes each on two cores.
 _GREY: dict[str, Any] = {

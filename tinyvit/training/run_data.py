@@ -11,6 +11,7 @@ import numpy as np
 from tinyvit.data import (
     BROUGHT,
     Dataset,
+    ImageSet,
     hold_out,
     is_at_hand,
     load_dataset,
@@ -22,9 +23,9 @@ from tinyvit.errors import UserError
 from tinyvit.limits import MOST_EPOCHS
 from tinyvit.model import Params, ViTConfig
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import counted
 from tinyvit.shell.progress import Progress
+from tinyvit.training.settings import Settings
 
 _AT_A_TIME = 500  # images, of which the checksum is made
 
@@ -223,14 +224,8 @@ def _checksum(images: np.ndarray | Rows) -> int:
 
 
 def check_fit(settings: Settings, dataset: Dataset) -> None:
-    """Raise UserError if the settings do not suit the data."""
-    count, (H, W) = len(dataset.train), dataset.train.images.shape[1:3]
-    batch = f"a batch of {counted(settings.batch_size, 'image')}"
-    if settings.batch_size > count:
-        raise UserError(
-            f"{batch} cannot be drawn from {count:,}: give a smaller "
-            + ("--batch-size." if settings.fraction == 1 else "--batch-size or a larger --fraction.")
-        )
+    """Raise UserError if the settings do not suit a run on these data."""
+    check_batches(settings, dataset.train)
     if settings.epochs > MOST_EPOCHS:
         epochs = f"{settings.epochs:,} epochs"
         given = f"{settings.steps:,} steps are {epochs}, more" if settings.steps else f"{epochs} are more"
@@ -238,6 +233,17 @@ def check_fit(settings: Settings, dataset: Dataset) -> None:
             f"{given} than the {MOST_EPOCHS:,} whose results a checkpoint has room for: give fewer "
             f"--{'steps' if settings.steps else 'epochs'}. In a run with a smaller --batch-size, each epoch "
             "has more steps."
+        )
+
+
+def check_batches(settings: Settings, images: ImageSet) -> None:
+    """Raise UserError if there are no such batches of these images, or no such crops."""
+    count, (H, W) = len(images), images.images.shape[1:3]
+    batch = f"a batch of {counted(settings.batch_size, 'image')}"
+    if settings.batch_size > count:
+        raise UserError(
+            f"{batch} cannot be drawn from {count:,}: give a smaller "
+            + ("--batch-size." if settings.fraction == 1 else "--batch-size or a larger --fraction.")
         )
     if settings.ranks > settings.batch_size:
         raise UserError(

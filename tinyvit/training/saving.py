@@ -21,10 +21,9 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.pictures.curves import draw_curves
 from tinyvit.runs.checkpoint import save_checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
-from tinyvit.training.divergence import Guard
 from tinyvit.training.evaluation import COLOURS_RIGHT
-from tinyvit.training.state import State, live_arrays, to_save
+from tinyvit.training.settings import Settings
+from tinyvit.training.state import State, to_save
 
 _QUICK = 3.0  # seconds: writing that takes longer makes checkpoints rarer
 
@@ -172,20 +171,13 @@ class Saver:
     recorded are the settings that a checkpoint is said to be made with (see training.choices).
     """
 
-    def __init__(
-        self, run: RunFolder, engine: ReferenceEngine, guard: Guard, settings: Settings, files: EpochFiles
-    ):
-        self.run, self.engine, self.guard, self.files = run, engine, guard, files
+    def __init__(self, run: RunFolder, engine: ReferenceEngine, settings: Settings, files: EpochFiles):
+        self.run, self.engine, self.files = run, engine, files
         self.clock, self.recorded, self.fit = SaveClock(), settings.as_dict(), settings.fit
 
     def is_due(self, seconds: float) -> bool:
         """Whether the last checkpoint is older than that on any rank; see SaveClock."""
         return bool(current().max(self.clock.is_due(seconds)))
-
-    def check_finite(self, step: int) -> None:
-        """Raise UserError if the current numbers must not be saved."""
-        arrays = live_arrays(self.engine).values()
-        self.guard.check_arrays("a parameter or the optimiser's state", arrays, step)
 
     def write_last(self, state: State, is_last: bool = False) -> None:
         """Write the checkpoint from which the run can be resumed, and the files of the finished epochs.

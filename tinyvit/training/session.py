@@ -11,14 +11,14 @@ from tinyvit.distributed import by_first, current, for_all_ranks
 from tinyvit.errors import UserError
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, changes_in, latest_run
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import as_argument, call
 from tinyvit.shell.progress import Progress
 from tinyvit.training.build_trainer import RunContext, new_trainer, prepared, resumed_trainer
 from tinyvit.training.choices import RECORDED, new_settings, on_ranks, resumed_settings, user_fixed
-from tinyvit.training.loop import Trainer
 from tinyvit.training.run_data import check_classes, check_files, check_not_among_classes, load_data
+from tinyvit.training.run_trainer import RunTrainer
 from tinyvit.training.saving import EpochFiles, write_names, write_patches, write_samples
+from tinyvit.training.settings import Settings
 from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
 from tinyvit.training.state import State
 from tinyvit.training.wording import (
@@ -163,7 +163,7 @@ def _write_from_data(run: RunFolder, checkpoint: Checkpoint, settings: Settings,
         write_patches(run, settings, checkpoint.config, checkpoint.params, dataset)
 
 
-def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) -> int:
+def _fit(trainer: RunTrainer, device: Device, deadline: float, progress: Progress) -> int:
     """Train and print the outcome; returns the exit status."""
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
     resume = f"  {call(command(settings))} --resume {as_argument(run.path)}"

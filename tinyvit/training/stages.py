@@ -11,7 +11,7 @@ ends with all patches.
 from dataclasses import replace
 
 from tinyvit.model import ViTConfig
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 
 ALL_PATCHES = 0.2  # of the steps, the last ones
 FIXED = 0.1  # of a step, about: what no patch has a part in, such as the optimiser

@@ -12,8 +12,8 @@ from tinyvit.model import Model, Params, ViTConfig, initialise, is_resnet, prese
 from tinyvit.model.mimetic import check_mimetic
 from tinyvit.model.whitening import check_whitening, whiten
 from tinyvit.objectives.patch_targets import pretraining_config
-from tinyvit.runs.settings import Settings
 from tinyvit.training.learning import learning_rates
+from tinyvit.training.settings import Settings
 from tinyvit.training.stages import Stages
 
 SHAPE = ("layers", "width", "mlp_width", "heads")  # settings that replace numbers of the named model
@@ -46,22 +46,17 @@ def check_start(settings: Settings, weights: Model | None) -> None:
                 "the weights to start from have been trained, and first values would overwrite them: omit "
                 "--init and --whiten."
             )
-        _check_learning(settings, _from_weights(settings, 1, weights).config)
+        learning_rates(settings, _from_weights(settings, 1, weights).config)
         return
     if settings.dataset == "arrays" and settings.image_size is None:
         return  # only the file knows the size of the images
     config = _fresh_config(settings, image_side(settings.dataset, settings.image_size), 1)
-    _check_learning(settings, config)
+    learning_rates(settings, config)
     Stages(settings, config)
     if settings.init == "mimetic":
         check_mimetic(config)
     if settings.whiten:
         check_whitening(config)
-
-
-def _check_learning(settings: Settings, config: ViTConfig) -> None:
-    s = settings
-    learning_rates(config, s.freeze, s.layer_decay, s.lora)
 
 
 def starting_model(

@@ -13,8 +13,8 @@ from tinyvit.engine import ReferenceEngine
 from tinyvit.errors import UserError
 from tinyvit.model import Params
 from tinyvit.runs.checkpoint import Checkpoint, is_record
-from tinyvit.runs.settings import Settings
 from tinyvit.training.evaluation import rank
+from tinyvit.training.settings import Settings
 
 
 @dataclass

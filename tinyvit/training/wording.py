@@ -11,11 +11,11 @@ from tinyvit.insight.judging import with_interval
 from tinyvit.model import is_resnet, usual_name
 from tinyvit.optim import averaged
 from tinyvit.recipes.named import followed
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import as_argument, call, counted, duration
 from tinyvit.training.evaluation import figures_of_epoch
-from tinyvit.training.loop import Trainer
+from tinyvit.training.run_trainer import RunTrainer
 from tinyvit.training.saving import write_patches
+from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import SHAPE
 from tinyvit.training.state import State
 
@@ -30,16 +30,11 @@ def described(changed: Mapping[str, Sequence[Any]]) -> str:
     return ", ".join(f"{name} {old} -> {new}".replace("_", " ") for name, (old, new) in changed.items())
 
 
-def all_done(settings: Settings) -> str:
-    """That a run has come to its end, such as 'all 12 epochs are done'."""
-    only = (settings.steps or settings.epochs) == 1
-    return f"its {length(settings)} is done" if only else f"all {length(settings)} are done"
-
-
 def why_done(state: State, settings: Settings) -> str:
     """Why a finished run has come to its end: that of its length, or before."""
     if state.is_complete(settings):
-        return all_done(settings)
+        only = (settings.steps or settings.epochs) == 1
+        return f"its {length(settings)} is done" if only else f"all {length(settings)} are done"
     stalled = counted(settings.patience or 1, "evaluation")
     return (
         f"it ended early, after epoch {len(state.records)} of {settings.epochs}, since {stalled} in a row "
@@ -62,14 +57,14 @@ def model_name(settings: Settings) -> str:
     return name + (f" ({changed})" if changed else "")
 
 
-def where(trainer: Trainer, device: Device) -> str:
+def where(trainer: RunTrainer, device: Device) -> str:
     """What computes, and how."""
     summary, ranks = trainer.engine.summary(trainer.settings.batch_size), trainer.engine.ranks.size
     together = f"{ranks} processes, each " if ranks > 1 else ""
     return f"{together}{device.label}{',' if device.is_gpu else ' on'} {summary}"
 
 
-def announce(trainer: Trainer) -> None:
+def announce(trainer: RunTrainer) -> None:
     """Name the recipe of a new run."""
     settings = trainer.settings
     if not trainer.state.step and (recipe := followed(settings)):
@@ -77,14 +72,14 @@ def announce(trainer: Trainer) -> None:
 
 
 @by_first
-def outcome(trainer: Trainer) -> list[str]:
+def outcome(trainer: RunTrainer) -> list[str]:
     """The lines for a run that has come to its end."""
     settings, state = trainer.settings, trainer.state
     early = [] if state.is_complete(settings) else [f"{why_done(state, settings)} (--patience)"]
     return early + list(_after_pretraining(trainer) if settings.target else _after_training(trainer))
 
 
-def _result(trainer: Trainer, kind: str, best: str, show: Callable[[dict[str, Any]], str]) -> str:
+def _result(trainer: RunTrainer, kind: str, best: str, show: Callable[[dict[str, Any]], str]) -> str:
     """The test results of the model that is kept, and of the last one, in words.
 
     kind is 'accuracy' or 'loss', by which the best epoch was chosen, and best is its value, as text.
@@ -108,7 +103,7 @@ def _result(trainer: Trainer, kind: str, best: str, show: Callable[[dict[str, An
     return f"{kept}, {chosen}, has test {kind} {show(results)}; after the last epoch it was {after}"
 
 
-def _after_training(trainer: Trainer) -> Iterator[str]:
+def _after_training(trainer: RunTrainer) -> Iterator[str]:
     """What came of a run, and what to do next."""
     run, state, settings, path = trainer.run, trainer.state, trainer.settings, as_argument(trainer.run.path)
     assert state.best is not None, "whoever learns labels has an accuracy"
@@ -125,7 +120,7 @@ def _after_training(trainer: Trainer) -> Iterator[str]:
         yield f"  {call('train')} --dataset cifar10        the real thing"
 
 
-def _after_pretraining(trainer: Trainer) -> Iterator[str]:
+def _after_pretraining(trainer: RunTrainer) -> Iterator[str]:
     """What came of a run without labels, and what to do next; draws what it predicts."""
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
 

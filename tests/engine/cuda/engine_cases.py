@@ -16,6 +16,7 @@ from tinyvit.engine.cuda.plan import Options, Update, plan_inference, plan_step
 from tinyvit.model.later.rotary import DINOV3, Rotary
 from tinyvit.objectives import loss_and_grads, masked_patches
 from tinyvit.training.learning import make_learning
+from tinyvit.training.settings import Settings
 
 SIDE, BATCH = 8, 5
 NOISY = {"dropout": 0.2, "attention_dropout": 0.2, "drop_path": 0.3}
@@ -100,13 +101,14 @@ def trained(
 ):
     """Losses and norms of some steps, the parameters, and the optimiser's state.
 
-    size is that of the data set's images, if it is not the model's; learning are the options of
+    size is that of the data set's images, if it is not the model's; learning are the settings of
     make_learning.
     """
     rng = np.random.default_rng(3)
     images = xp.asarray(rng.integers(0, 256, (20, *(size or config.image_size), 3), dtype=np.uint8))
     labels = xp.asarray(rng.integers(0, config.classes, 20))
-    stepper, frozen = make_learning(config, params, optimizer, 0.1, **(learning or {}))
+    what = {"optimizer": optimizer, "weight_decay": 0.1} | (learning or {})
+    stepper, frozen = make_learning(Settings(dataset="shapes", model="", **what), config, params)
     training = Training(
         images,
         labels,

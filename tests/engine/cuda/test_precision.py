@@ -5,7 +5,7 @@ import json
 from tests.tiny_runs import metrics, numbers, tiny
 from tinyvit import evaluate, train
 from tinyvit.engine.cuda.engine import CudaEngine
-from tinyvit.runs.settings import Settings
+from tinyvit.training.settings import Settings
 
 GPU = ("--device", "gpu", "--width", "24", "--heads", "3", "--mlp-width", "40")  # of the model "everything"
 
