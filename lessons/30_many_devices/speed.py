@@ -20,8 +20,9 @@ from tinyvit.benchmark import Case
 from tinyvit.benchmark.tinyvit_side import make_step
 from tinyvit.cores import cores_of_one
 from tinyvit.distributed import ALONE, Ranks, start
+from tinyvit.limits import AMOUNT
 from tinyvit.model.cost import parameter_count
-from tinyvit.shell.command import natural_float, positive_float, positive_int, run_command
+from tinyvit.shell.command import positive_float, positive_int, run_command, typed
 
 model = importlib.import_module("lessons.30_many_devices.network")
 Network, ETHERNET = model.Network, model.ETHERNET
@@ -155,7 +156,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--steps", type=positive_int, default=10, metavar="N", help="steps to time (default: 10)")
     p.add_argument(
         "--latency",
-        type=natural_float,
+        type=typed(AMOUNT, float),
         default=1e6 * ETHERNET.latency,
         metavar="US",
         help=f"of a message, in microseconds (default: {1e6 * ETHERNET.latency:g})",
@@ -169,7 +170,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument(
         "--spread",
-        type=natural_float,
+        type=typed(AMOUNT, float),
         default=ETHERNET.spread,
         metavar="R",
         help=f"standard deviation of all times, as a part of their mean (default: {ETHERNET.spread:g})",
