@@ -15,9 +15,9 @@ from PIL import Image
 
 from lessons.drawing import AXIS, BLUE, GREEN, INK, PAPER, QUIET, RED, Sheet
 from lessons.star import star
+from tinyvit.insight.pictures.colours import tint
+from tinyvit.insight.pictures.text import text_width
 from tinyvit.ops import patchify
-from tinyvit.pictures.colours import tint
-from tinyvit.pictures.text import text_width
 
 WIDTH, HEIGHT = 780, 266
 TOP, BOTTOM = 58, 140  # of the boxes that the tokens pass through

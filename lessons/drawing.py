@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tinyvit.pictures import sheet
-from tinyvit.pictures.axes import Axes, nice_ticks
-from tinyvit.pictures.colours import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, PAPER, QUIET, RED, tint
+from tinyvit.insight.pictures import sheet
+from tinyvit.insight.pictures.axes import Axes, nice_ticks
+from tinyvit.insight.pictures.colours import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, PAPER, QUIET, RED, tint
 
 __all__ = ["AXIS", "BLUE", "FAINT", "GREEN", "INK", "ORANGE", "PAPER", "QUIET", "RED"]
 __all__ += ["Axes", "Sheet", "nice_ticks", "plot_losses"]

@@ -20,7 +20,7 @@ from tinyvit import train
 from tinyvit.backend import select_device
 from tinyvit.data.shapes import make_shapes
 from tinyvit.engine.cuda import cublas
-from tinyvit.shell.command import run_command
+from tinyvit.support.shell.command import run_command
 
 ROOT = Path(__file__).parents[1]
 collect_ignore = ["lab/compiler"]  # on what a compiler makes of the kernels: CI runs it by its name

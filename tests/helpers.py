@@ -7,12 +7,12 @@ import numpy as np
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, stages
 from tinyvit.model.config import PLACES, POOLS, POSITIONS, WITHOUT_TRANSFORMER, places_of, resnet_channels
 from tinyvit.model.later.rotary import DINOV3, Rotary
 from tinyvit.objectives import loss_and_grads, masked_patches
 from tinyvit.ops import GELU_FORMS
+from tinyvit.support.errors import UserError
 
 
 def seeds():

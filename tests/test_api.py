@@ -15,10 +15,10 @@ from tinyvit.backend import Device
 from tinyvit.data import normalise, to_input
 from tinyvit.data.folder import read_labelled
 from tinyvit.data.photo_fit import PhotoFit
-from tinyvit.errors import UserError
 from tinyvit.model import attention_maps, features, forward, initialise
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import patchify
+from tinyvit.support.errors import UserError
 
 CLASSES = ("dark", "light")
 

@@ -8,7 +8,7 @@ import pytest
 
 import tinyvit
 from tests.test_api import dark_and_light
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 
 @pytest.fixture

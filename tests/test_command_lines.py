@@ -15,8 +15,8 @@ from PIL import Image
 from tests.tiny_runs import assert_one_line, assert_same_run, spawn, tiny
 from tinyvit import compare, export, train, visualize
 from tinyvit.__main__ import commands
-from tinyvit.pictures.sheet import Sheet
-from tinyvit.shell.command import png_path
+from tinyvit.insight.pictures.sheet import Sheet
+from tinyvit.support.shell.command import png_path
 
 COMMANDS = [importlib.import_module(f"tinyvit.{name}") for name in commands()]
 

@@ -15,11 +15,11 @@ from tinyvit.api import Model
 from tinyvit.data import Dataset, ImageSet
 from tinyvit.data import folder as folder_module
 from tinyvit.engine import batches
-from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
-from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.predictions import csv_line
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.predictions import csv_line
 from tinyvit.training.run_data import check_classes
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import Settings
 
 

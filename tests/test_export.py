@@ -9,12 +9,12 @@ from tests.tiny_runs import assert_one_line
 from tests.weights.checkpoints import EXACT, HUGGING_FACE, assert_same, random_model
 from tinyvit import evaluate, export, predict, train
 from tinyvit.data.photo_fit import PhotoFit
-from tinyvit.errors import UserError
-from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
-from tinyvit.runs.folder import RunFolder
+from tinyvit.support.errors import UserError
+from tinyvit.training.loading import load_any
+from tinyvit.training.runs.folder import RunFolder
+from tinyvit.weights.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.weights.folders import save_hugging_face
 from tinyvit.weights.read import load_weights
-from tinyvit.weights.resolve import load_any
 from tinyvit.weights.save import save_official, save_safetensors
 
 

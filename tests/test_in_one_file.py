@@ -13,7 +13,7 @@ import pytest
 from tests.stand_in import DeviceArray, StandIn
 from tests.tiny_runs import assert_one_line
 from tinyvit import in_one_file as one
-from tinyvit.checking import random_params
+from tinyvit.gradcheck import random_params
 from tinyvit.model import Params, ViTConfig, infer, initialise, layout
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import AdamW, clip_norm, learning_rate

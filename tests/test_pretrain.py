@@ -17,7 +17,7 @@ from tests.tiny_runs import (
     tiny,
 )
 from tinyvit import compare, evaluate, export, fewshot, finetune, info, predict, pretrain, train, visualize
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 NAMES = {
     "config.json",
@@ -41,7 +41,7 @@ def patches(photos, tmp_path_factory):
         out = tmp_path_factory.mktemp("runs") / "patches"
         patch.setattr("sys.argv", ["tinyvit.pretrain", *tiny(photos, out, *FLAGS)])
         with pytest.raises(SystemExit) as leaving:
-            tinyvit.shell.command.run_command(pretrain.parser(), pretrain.main)
+            tinyvit.support.shell.command.run_command(pretrain.parser(), pretrain.main)
         assert not leaving.value.code
     return out
 

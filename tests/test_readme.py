@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tinyvit.checking.models import MODEL_CHECKS
-from tinyvit.checking.operations import OPERATION_CHECKS
+from tinyvit.gradcheck.models import MODEL_CHECKS
+from tinyvit.gradcheck.operations import OPERATION_CHECKS
 
 README = Path(__file__).parents[1] / "README.md"
 

@@ -9,10 +9,10 @@ from PIL import Image
 import tinyvit
 from tests.tiny_runs import assert_one_line, assert_same_run, tiny
 from tinyvit import bench, evaluate, export, fewshot, finetune, info, predict, train, visualize
-from tinyvit.errors import UserError
 from tinyvit.estimator import ViTClassifier
 from tinyvit.model import ViTConfig
 from tinyvit.model import presets as presets_module
+from tinyvit.support.errors import UserError
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,15 +8,15 @@ import pytest
 from PIL import Image
 
 import tinyvit
-from tests.pictures.drawn import Drawn
+from tests.insight.pictures.drawn import Drawn
 from tests.tiny_runs import assert_one_line
 from tinyvit import visualize
 from tinyvit.data.shapes import CLASSES, make_shapes
 from tinyvit.insight.visualizing import PICTURES, examples_in, look_inside
 from tinyvit.model import initialise
-from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
-from tinyvit.runs.folder import RunFolder
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import Settings
+from tinyvit.weights.checkpoint import Checkpoint, save_checkpoint
 
 ATTENTION = ("distance", "rollout", "heads")
 

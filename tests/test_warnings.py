@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from tinyvit.errors import without_warnings
+from tinyvit.support.errors import without_warnings
 
 
 def test_what_is_ignored_is_that_category_from_that_module():

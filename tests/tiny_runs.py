@@ -14,8 +14,8 @@ from PIL import Image
 
 from tinyvit.engine import ReferenceEngine
 from tinyvit.engine.cuda.engine import CudaEngine
-from tinyvit.files.npz import SEALED
-from tinyvit.shell.command import run_command
+from tinyvit.support.files.npz import SEALED
+from tinyvit.support.shell.command import run_command
 
 REPOSITORY = Path(__file__).parents[1]
 STOPPING = "\nstopping after this step; press Ctrl-C again to stop at once\n"

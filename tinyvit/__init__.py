@@ -8,7 +8,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tinyvit.shell.start import end_on_ctrl_c, end_without_packages, is_starting_a_command
+from tinyvit.support.shell.start import end_on_ctrl_c, end_without_packages, is_starting_a_command
 
 if TYPE_CHECKING:
     from tinyvit.api import Model, load, preset

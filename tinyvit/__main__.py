@@ -1,6 +1,6 @@
 """`python -m tinyvit COMMAND`, or `tinyvit COMMAND` where it is installed: run a command, or list them all.
 
-A command is a module of this package whose docstring begins with the line that runs it and says, after a
+A command is a module or package here whose docstring begins with the line that runs it and says, after a
 colon, what it does. That sentence is also the description in its --help. A new command is therefore listed
 here automatically, and no command has to be imported to make the list.
 """
@@ -15,9 +15,9 @@ from importlib.abc import InspectLoader
 from typing import NoReturn
 
 import tinyvit
-from tinyvit.errors import UserError
-from tinyvit.shell.command import run_command, summary
-from tinyvit.shell.ending import ending
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.command import run_command, summary
+from tinyvit.support.shell.ending import ending
 
 _USAGE = """\
 usage: {call} COMMAND [FLAGS]
@@ -57,7 +57,7 @@ def commands() -> dict[str, str]:
     found = {}
     for module in pkgutil.iter_modules(tinyvit.__path__):
         spec = importlib.util.find_spec(f"tinyvit.{module.name}")
-        if module.ispkg or spec is None or not isinstance(spec.loader, InspectLoader):
+        if spec is None or not isinstance(spec.loader, InspectLoader):
             continue
         source = spec.loader.get_source(spec.name)
         docstring = ast.get_docstring(ast.parse(source)) if source else None

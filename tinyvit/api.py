@@ -25,17 +25,17 @@ from tinyvit.data.decoding import Source
 from tinyvit.data.images_given import pixels_of
 from tinyvit.data.photos import read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
-from tinyvit.errors import UserError, class_name, nearest, printable
-from tinyvit.files.download import Report
 from tinyvit.insight.looking import Images, Looking
 from tinyvit.ops import softmax
-from tinyvit.shell.figures import counted
+from tinyvit.support.errors import UserError, class_name, nearest, printable
+from tinyvit.support.files.download import Report
+from tinyvit.support.shell.figures import counted
+from tinyvit.training.loading import at_resolution, load_any, why_no_classes
 from tinyvit.training.settings import FitSettings, check_settings
 from tinyvit.training.starting_point import whiten_for
-from tinyvit.weights.resolve import at_resolution, load_any, why_no_classes
 
 if TYPE_CHECKING:
-    from tinyvit.words.read import Words
+    from tinyvit.weights.words.read import Words
 
 # Imported by the methods that need them, as a prediction does not: pages, texts, and what saves a model.
 
@@ -129,7 +129,7 @@ class Model(Looking):
         those of a SigLIP are between 0 and 1 each. Raises UserError if the model was not learned with texts,
         or its files of them are missing.
         """
-        from tinyvit.words.read import read_words
+        from tinyvit.weights.words.read import read_words
 
         if self.texts is None:
             raise UserError(
@@ -226,7 +226,7 @@ class Model(Looking):
 
         A page that was written to that path before is replaced; anything else there raises UserError.
         """
-        from tinyvit.page import NO_LABEL, choose_samples, write_page
+        from tinyvit.insight.page import NO_LABEL, choose_samples, write_page
         from tinyvit.weights.save import check_replaceable, left_out
 
         check_replaceable(path := _path(path))

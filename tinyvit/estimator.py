@@ -32,10 +32,10 @@ from tinyvit.data.classifier_input import (
 )
 from tinyvit.data.dataset import chosen_to_hold_out
 from tinyvit.data.images_given import DARK, Scaled
-from tinyvit.errors import UserError, printable
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate
-from tinyvit.training.recipes import FINE_TUNING, FINE_TUNING_STEPS, FINE_TUNING_WITH
+from tinyvit.support.errors import UserError, printable
+from tinyvit.training.recipes.usual import FINE_TUNING, FINE_TUNING_STEPS, FINE_TUNING_WITH
 from tinyvit.training.settings import FitSettings, Settings, check_settings, table
 
 # The defaults come from a table of trainings (MEASUREMENTS.md, "ViTClassifier"). Few large patches learn

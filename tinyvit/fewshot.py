@@ -13,10 +13,9 @@ from tinyvit.data.photo_fit import fit_for
 from tinyvit.insight.few_shot import choose_shots, fit_probe
 from tinyvit.insight.judging import with_interval
 from tinyvit.insight.probe_head import with_probe
-from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, positive_int, run_command, some_path
-from tinyvit.shell.figures import counted
-from tinyvit.shell.flags import (
+from tinyvit.support.shell.command import make_parser, positive_int, run_command, some_path
+from tinyvit.support.shell.figures import counted
+from tinyvit.support.shell.flags import (
     READING,
     SIZE_OF_MODEL,
     add_download_flags,
@@ -24,8 +23,9 @@ from tinyvit.shell.flags import (
     add_weights_argument,
     chosen_device,
 )
-from tinyvit.shell.progress import Progress
-from tinyvit.weights.resolve import at_resolution
+from tinyvit.support.shell.progress import Progress
+from tinyvit.training.loading import at_resolution
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.weights.save import check_free
 
 USUAL_SHOTS = (1, 5, 10, 25)

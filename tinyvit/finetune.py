@@ -3,10 +3,15 @@
 import argparse
 from pathlib import Path
 
-from tinyvit.errors import UserError
-from tinyvit.shell.command import make_parser, run_command
-from tinyvit.shell.flags import SIZE_OF_MODEL, add_training_flags, add_weights_argument, settings_and_others
-from tinyvit.training.recipes import FINE_TUNING, FINE_TUNING_STEPS
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.command import make_parser, run_command
+from tinyvit.support.shell.flags import (
+    SIZE_OF_MODEL,
+    add_training_flags,
+    add_weights_argument,
+    settings_and_others,
+)
+from tinyvit.training.recipes.usual import FINE_TUNING, FINE_TUNING_STEPS
 from tinyvit.training.session import train
 from tinyvit.training.settings import Group, Settings
 

@@ -21,13 +21,12 @@ from tinyvit.data.image_files import images_below
 from tinyvit.data.images_given import Scaled, darkness
 from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.data.photos import Photo, read_photos, what_was_cropped
-from tinyvit.errors import UserError
 from tinyvit.insight.attention import check_has_attention
-from tinyvit.pictures.attention import SeenPhoto, save_overlays
-from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, png_path, positive_int, run_command, some_path
-from tinyvit.shell.figures import call, counted, short_names
-from tinyvit.shell.flags import (
+from tinyvit.insight.pictures.attention import SeenPhoto, save_overlays
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.command import make_parser, png_path, positive_int, run_command, some_path
+from tinyvit.support.shell.figures import call, counted, short_names
+from tinyvit.support.shell.flags import (
     READING,
     WEIGHTS,
     add_checkpoint_flag,
@@ -35,11 +34,12 @@ from tinyvit.shell.flags import (
     add_json_flag,
     chosen_device,
 )
-from tinyvit.shell.predictions import Predictions, csv_path, write_csv
-from tinyvit.shell.progress import Progress
+from tinyvit.support.shell.predictions import Predictions, csv_path, write_csv
+from tinyvit.support.shell.progress import Progress
 from tinyvit.training.divergence import without_overflow_warnings
+from tinyvit.training.loading import why_no_classes
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.weights.description import has_words
-from tinyvit.weights.resolve import why_no_classes
 
 BATCH = 32  # images in memory at a time
 MOST_DRAWN = 24  # images on an attention sheet

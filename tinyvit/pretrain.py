@@ -2,9 +2,9 @@
 
 import argparse
 
-from tinyvit.shell.command import make_parser, run_command
-from tinyvit.shell.flags import add_training_flags, settings_and_others
-from tinyvit.training.recipes import PRE_TRAINING
+from tinyvit.support.shell.command import make_parser, run_command
+from tinyvit.support.shell.flags import add_training_flags, settings_and_others
+from tinyvit.training.recipes.usual import PRE_TRAINING
 from tinyvit.training.session import train
 from tinyvit.training.settings import Group, Settings
 

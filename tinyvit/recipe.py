@@ -4,9 +4,9 @@ import argparse
 import json
 import textwrap
 
-from tinyvit.recipes.named import RECIPES, named_recipe
-from tinyvit.shell.command import make_parser, run_command
-from tinyvit.shell.figures import call
+from tinyvit.support.shell.command import make_parser, run_command
+from tinyvit.support.shell.figures import call
+from tinyvit.training.recipes.named import RECIPES, named_recipe
 
 _EPILOG = """\
 A recipe is a small file of settings that were chosen together, with the runs in which they were measured.

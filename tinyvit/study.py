@@ -7,14 +7,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import join
 
-from tinyvit.errors import UserError
-from tinyvit.shell.command import make_parser, path_text, positive_float, positive_int, run_command, some_path
-from tinyvit.shell.figures import call, counted, duration
-from tinyvit.shell.flags import add_flags, chosen_device
-from tinyvit.studies.carry_out import carry_out
-from tinyvit.studies.paper import CLASSES, SIZES, STUDIES
-from tinyvit.studies.plan import Job, Plan
-from tinyvit.studies.results import draw, result_of, rows_of, write_results
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.command import (
+    make_parser,
+    path_text,
+    positive_float,
+    positive_int,
+    run_command,
+    some_path,
+)
+from tinyvit.support.shell.figures import call, counted, duration
+from tinyvit.support.shell.flags import add_flags, chosen_device
+from tinyvit.training.studies.carry_out import carry_out
+from tinyvit.training.studies.paper import CLASSES, SIZES, STUDIES
+from tinyvit.training.studies.plan import Job, Plan
+from tinyvit.training.studies.results import draw, result_of, rows_of, write_results
 
 _EPILOG = """\
 Without NAME, the studies are listed. A study trains a set of models, each with several seeds, into

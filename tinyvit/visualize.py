@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TextIO
 
 from tinyvit.api import Model, load
-from tinyvit.errors import UserError
 from tinyvit.insight.visualizing import (
     PICTURES,
     WITHOUT_IMAGES,
@@ -26,9 +25,9 @@ from tinyvit.insight.visualizing import (
     numbers_of,
     why_nothing,
 )
-from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, path_text, png_path, run_command, usual_png
-from tinyvit.shell.flags import (
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.command import make_parser, path_text, png_path, run_command, usual_png
+from tinyvit.support.shell.flags import (
     READING,
     add_checkpoint_flag,
     add_data_of_run_flag,
@@ -36,8 +35,9 @@ from tinyvit.shell.flags import (
     add_json_flag,
     chosen_device,
 )
-from tinyvit.shell.progress import Progress
+from tinyvit.support.shell.progress import Progress
 from tinyvit.training.run_data import load_data_of_run
+from tinyvit.training.runs.folder import RunFolder
 
 USUAL = {"inside": 8, "distance": 128, "rollout": 24, "heads": 4}  # test images, if nothing else is asked for
 MOST = {"inside": 100, "rollout": 100, "heads": 8}  # images in one picture

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tinyvit.checking import TOLERANCE, gradient_error, numerical_gradient
+from tinyvit.gradcheck import TOLERANCE, gradient_error, numerical_gradient
 
 __all__ = ["check_in_two", "gradient_error", "guilty_pick", "numerical_gradient", "wrong_backwards"]
 

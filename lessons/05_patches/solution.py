@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tinyvit.checking import check_gradients
+from tinyvit.gradcheck import check_gradients
 from tinyvit.ops import (
     class_token,
     class_token_backward,

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tinyvit.checking import check_gradients
+from tinyvit.gradcheck import check_gradients
 from tinyvit.ops import attention, attention_backward, softmax, softmax_backward
 
 __all__ = ["attention", "attention_backward", "grouped_heads_backward", "lean_backward", "single_head"]

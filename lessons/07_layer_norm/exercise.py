@@ -2,7 +2,7 @@
 
 import numpy as np  # noqa: F401 - you will want it
 
-from tinyvit.checking import check_gradients  # noqa: F401 - the tool of lesson 2, for trust_layer_norm
+from tinyvit.gradcheck import check_gradients  # noqa: F401 - the tool of lesson 2, for trust_layer_norm
 
 
 def layer_norm(x, weight, bias, eps=1e-6):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tinyvit.checking import check_gradients
+from tinyvit.gradcheck import check_gradients
 from tinyvit.ops import layer_norm
 
 __all__ = ["layer_norm", "layer_norm_backward", "rms_norm_backward", "trust_layer_norm"]

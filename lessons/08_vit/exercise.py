@@ -12,7 +12,7 @@ C), head.bias (C,).
 import numpy as np  # noqa: F401 - you will want it
 
 from tinyvit import ops  # noqa: F401 - ops.attention, ops.layer_norm, ops.mlp, ops.patchify, ops.linear, ...
-from tinyvit.checking import random_params  # noqa: F401 - for trust_vit, as is ViTConfig
+from tinyvit.gradcheck import random_params  # noqa: F401 - for trust_vit, as is ViTConfig
 from tinyvit.model import ViTConfig  # noqa: F401
 
 BLOCK = ("norm1.weight", "norm1.bias", "attn.qkv.weight", "attn.qkv.bias", "attn.out.weight", "attn.out.bias")

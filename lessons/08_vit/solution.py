@@ -3,7 +3,7 @@
 import numpy as np
 
 from tinyvit import ops
-from tinyvit.checking import random_params
+from tinyvit.gradcheck import random_params
 from tinyvit.model import ViTConfig
 
 NORM1 = ("norm1.weight", "norm1.bias")

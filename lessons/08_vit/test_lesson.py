@@ -12,7 +12,7 @@ from lessons.referee import (
     assert_untouched,
 )
 from lessons.referee.gradients import several
-from tinyvit.checking import numerical_gradient, random_params
+from tinyvit.gradcheck import numerical_gradient, random_params
 from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.model import backward as library_backward
 from tinyvit.model import forward as library_forward

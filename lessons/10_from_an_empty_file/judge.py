@@ -12,7 +12,7 @@ import time
 
 from tinyvit.data import load_dataset
 from tinyvit.engine.blas import keep_freed_memory
-from tinyvit.shell.ending import ending
+from tinyvit.support.shell.ending import ending
 
 LESSON = "lessons.10_from_an_empty_file"
 FILES = ("exercise", "solution")

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinyvit.checking import random_params
+from tinyvit.gradcheck import random_params
 from tinyvit.model import Params, ViTConfig, infer
 from tinyvit.objectives import loss_and_grads
 

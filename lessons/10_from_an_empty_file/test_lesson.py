@@ -12,8 +12,8 @@ import pytest
 
 from lessons.referee import assert_gradient, assert_same
 from tinyvit import in_one_file
-from tinyvit.checking import numerical_gradient
 from tinyvit.data.shapes import make_shapes
+from tinyvit.gradcheck import numerical_gradient
 from tinyvit.model import layout
 
 locate = importlib.import_module("lessons.10_from_an_empty_file.locate")

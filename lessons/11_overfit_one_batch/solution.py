@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tinyvit.checking import random_params
+from tinyvit.gradcheck import random_params
 from tinyvit.model import ViTConfig
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import AdamW

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lessons.referee import assert_same, assert_trust, assert_untouched
-from tinyvit.checking import random_params
+from tinyvit.gradcheck import random_params
 from tinyvit.model import ViTConfig, infer, initialise
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import cross_entropy

@@ -16,9 +16,9 @@ from pathlib import Path
 from lessons.mine.answers import is_written
 from tinyvit.data import hold_out, load_dataset
 from tinyvit.engine.blas import keep_freed_memory
-from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
-from tinyvit.shell.ending import ending
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.ending import ending
 
 HERE = Path(__file__).parent
 LESSON = f"lessons.{HERE.name}"

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from lessons.referee import Fault, assert_same, assert_untouched
-from tinyvit.checking import random_params
 from tinyvit.data import Dataset, ImageSet, crop_and_flip
+from tinyvit.gradcheck import random_params
 from tinyvit.model import ViTConfig, initialise
 from tinyvit.ops import cross_entropy
 from tinyvit.optim import learning_rate

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lessons.referee import assert_same
-from tinyvit.checking import random_params
+from tinyvit.gradcheck import random_params
 from tinyvit.model import ViTConfig, attention_maps
 
 # Every size is a number of its own: patches of 4, width 45, 3 heads, a grid of 2 by 5, 4 or 2 images.

@@ -13,11 +13,11 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from tinyvit.shell.ending import ending
-from tinyvit.studies.carry_out import carry_out
-from tinyvit.studies.paper import COMMON, SIZES, USUAL, Chosen, Study, Variant
-from tinyvit.studies.plan import Plan
-from tinyvit.studies.results import rows_of, write_results
+from tinyvit.support.shell.ending import ending
+from tinyvit.training.studies.carry_out import carry_out
+from tinyvit.training.studies.paper import COMMON, SIZES, USUAL, Chosen, Study, Variant
+from tinyvit.training.studies.plan import Plan
+from tinyvit.training.studies.results import rows_of, write_results
 
 # A run of so many updates: two passes over CIFAR-10, fifteen, or a hundred.
 _LENGTH: Mapping[str, Chosen] = {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lessons.referee import assert_gradient, assert_same, assert_trust, assert_untouched
-from tinyvit.checking import numerical_gradient
+from tinyvit.gradcheck import numerical_gradient
 from tinyvit.ops import cross_entropy
 from tinyvit.optim.orthogonal import orthogonalise as of_a_stack
 

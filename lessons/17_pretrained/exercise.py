@@ -2,7 +2,7 @@
 
 import numpy as np  # noqa: F401 - you will want it
 
-from tinyvit.checking import check_gradients  # noqa: F401 - the tool of lesson 2, for trust_resize
+from tinyvit.gradcheck import check_gradients  # noqa: F401 - the tool of lesson 2, for trust_resize
 
 
 def attention_from_official(query, key, value, out):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tinyvit.checking import TOLERANCE, check_gradients
+from tinyvit.gradcheck import TOLERANCE, check_gradients
 from tinyvit.ops.resize import resize_matrix
 
 __all__ = ["attention_from_official", "embedding_for_our_pixels", "resize_matrix", "trust_resize"]

@@ -5,7 +5,7 @@ import pytest
 
 from lessons.referee import Fault, assert_operation, assert_same, assert_untouched
 from lessons.referee.gradients import named, outcome
-from tinyvit.checking import numerical_gradient
+from tinyvit.gradcheck import numerical_gradient
 
 
 def compared(got, expected, name, mistakes, tolerance=1e-9):

@@ -4,7 +4,7 @@ from math import comb
 
 import numpy as np
 
-from tinyvit.checking import check_gradients
+from tinyvit.gradcheck import check_gradients
 
 
 def take_seen_backward(dy, cache):

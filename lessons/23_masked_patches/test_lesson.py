@@ -14,7 +14,7 @@ from lessons.referee import (
     assert_untouched,
 )
 from lessons.referee.gradients import named, outcome, several
-from tinyvit.checking import numerical_gradient
+from tinyvit.gradcheck import numerical_gradient
 
 MAE = importlib.import_module("lessons.23_masked_patches.mae")
 SUSPECTS = importlib.import_module("lessons.23_masked_patches.suspects")

@@ -4,7 +4,7 @@ import math  # noqa: F401 - you will want it
 
 import numpy as np  # noqa: F401 - and it
 
-from tinyvit.checking import check_gradients  # noqa: F401 - the tool of lesson 2, for trust_in_place
+from tinyvit.gradcheck import check_gradients  # noqa: F401 - the tool of lesson 2, for trust_in_place
 
 
 def gelu_tanh(x):

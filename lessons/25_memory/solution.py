@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tinyvit.checking import TOLERANCE, check_gradients
+from tinyvit.gradcheck import TOLERANCE, check_gradients
 from tinyvit.ops.layer_norm import row_means
 
 __all__ = ["adam_in_pieces", "gelu_tanh", "row_means", "trust_in_place"]

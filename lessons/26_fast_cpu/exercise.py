@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor  # noqa: F401 - and it
 import numpy as np  # noqa: F401 - and it
 
 from tinyvit import objectives  # noqa: F401 - and objectives.loss_and_grads
-from tinyvit.checking import random_params  # noqa: F401 - for trust_gradients: parameters that are not 0 or 1
+from tinyvit.gradcheck import random_params  # noqa: F401 - for trust_gradients: parameters that are not 0 or 1
 from tinyvit.model import ViTConfig  # noqa: F401 - and this: ViTConfig(8, 4, 6, 7, 2, 1, classes=3) is small
 
 

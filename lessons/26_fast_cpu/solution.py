@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from tinyvit import objectives
-from tinyvit.checking import random_params
+from tinyvit.gradcheck import random_params
 from tinyvit.model import ViTConfig
 
 LINEAR = math.sqrt(2 / math.pi)  # u = (LINEAR + CUBIC h^2) h

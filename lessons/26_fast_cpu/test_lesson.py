@@ -15,7 +15,7 @@ from lessons.referee import assert_operation, assert_same, assert_trust, assert_
 from lessons.referee.gradients import named, several
 from lessons.referee.values import assert_form
 from tinyvit import objectives, ops
-from tinyvit.checking import random_params
+from tinyvit.gradcheck import random_params
 from tinyvit.model import ViTConfig
 
 SUSPECTS = importlib.import_module("lessons.26_fast_cpu.suspects")

@@ -18,7 +18,7 @@ import numpy as np
 
 from tinyvit import ops
 from tinyvit.backend import Array
-from tinyvit.benchmark import Case
+from tinyvit.bench.case import Case
 from tinyvit.engine import CpuEngine
 from tinyvit.engine.blas import one_blas_thread
 from tinyvit.engine.cpu.attention import attend, attend_backward, last_attention, last_attention_backward
@@ -27,12 +27,12 @@ from tinyvit.engine.cpu.folding import fold, unfold_gradients
 from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward
 from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
-from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, initialise
 from tinyvit.model.block import block, block_backward
 from tinyvit.ops.attention import join_heads, split_heads
 from tinyvit.ops.linear import column_sums
-from tinyvit.shell.command import pixel_count, positive_int, run_command
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.command import pixel_count, positive_int, run_command
 
 Results = tuple[Array, ...]
 

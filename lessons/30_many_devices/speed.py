@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.benchmark import Case
-from tinyvit.benchmark.tinyvit_side import make_step
-from tinyvit.cores import cores_of_one
-from tinyvit.distributed import ALONE, Ranks, start
-from tinyvit.limits import AMOUNT
+from tinyvit.bench.case import Case
+from tinyvit.bench.tinyvit_side import make_step
 from tinyvit.model.cost import parameter_count
-from tinyvit.shell.command import positive_float, positive_int, run_command, typed
+from tinyvit.support.cores import cores_of_one
+from tinyvit.support.distributed import ALONE, Ranks, start
+from tinyvit.support.limits import AMOUNT
+from tinyvit.support.shell.command import positive_float, positive_int, run_command, typed
 
 model = importlib.import_module("lessons.30_many_devices.network")
 Network, ETHERNET = model.Network, model.ETHERNET

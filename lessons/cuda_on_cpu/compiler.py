@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lessons.cuda_on_cpu.source import gather
-from tinyvit import files
+from tinyvit.support import files
 
 HERE = Path(__file__).parent
 COMMON = ["-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-w"]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lessons.mine.answers import LESSONS, is_written
 from lessons.mine.operations import OPERATION_OF, OPERATIONS, Operation
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 SECONDS = 30  # for one check, some of which train a small model
 YOURS, LIBRARY, WRONG = "yours", "tinyvit's", "not right yet"

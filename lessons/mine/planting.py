@@ -11,7 +11,7 @@ from types import CodeType, ModuleType
 from lessons.mine.answers import LESSONS, load
 from lessons.mine.operations import OPERATIONS, Operation
 from lessons.mutation import wrong_answers
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 
 @dataclass(frozen=True)

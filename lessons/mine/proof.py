@@ -27,9 +27,9 @@ from lessons.mine.hybrid import Broken, Hybrid
 from lessons.mine.operations import OF_THE_MODEL, Operation
 from lessons.referee import assert_gradient, assert_operation, assert_same, assert_untouched
 from tinyvit import model, objectives, optim
-from tinyvit.checking import STEP, TOLERANCE, gradient_error, numerical_gradient, random_params
 from tinyvit.data import plan_batch
 from tinyvit.engine import ReferenceEngine, Training
+from tinyvit.gradcheck import STEP, TOLERANCE, gradient_error, numerical_gradient, random_params
 from tinyvit.model import ViTConfig
 from tinyvit.ops import Noise
 

@@ -13,7 +13,7 @@ from lessons.referee.fault import Fault, distinguished, ordinal, said
 from lessons.referee.rerun import compared
 from lessons.referee.supposed import supposed
 from lessons.referee.values import assert_form, assert_unchanged
-from tinyvit.checking import TOLERANCE, gradient_error, numerical_gradient
+from tinyvit.gradcheck import TOLERANCE, gradient_error, numerical_gradient
 
 MOST_NAMES = 6  # of gradients that are right, told with one that is wrong
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lessons.referee.fault import Fault
-from tinyvit.checking import TOLERANCE, check_gradients
+from tinyvit.gradcheck import TOLERANCE, check_gradients
 
 LARGE = 1e-3  # a backward that is off by this much is wrong beyond any rounding
 MOST = 2000  # numbers: central differences over more would take too long

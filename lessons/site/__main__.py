@@ -8,8 +8,8 @@ import os
 from pathlib import Path
 
 from lessons.site.folder import check_replaceable, write
-from tinyvit.errors import UserError
-from tinyvit.shell.command import make_parser, run_command, some_path
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.command import make_parser, run_command, some_path
 
 PACKAGES = {"markdown_it": "markdown-it-py", "mdit_py_plugins": "mdit-py-plugins"}
 PACKAGES |= {name: name for name in ("pygments", "latex2mathml")}

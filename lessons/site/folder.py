@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tinyvit.errors import UserError
-from tinyvit.files.atomic import replaced_folder
+from tinyvit.support.errors import UserError
+from tinyvit.support.files.atomic import replaced_folder
 
 LIST = "written-by-lessons-site.txt"  # the files of the folder, a line for each
 

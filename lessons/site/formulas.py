@@ -9,7 +9,7 @@ import re
 
 from latex2mathml.converter import convert
 
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 _CORNERS = {r"\lfloor": "⌊", r"\rfloor": "⌋", r"\lceil": "⌈", r"\rceil": "⌉"}  # unknown after \Bigl
 _BREAK = re.compile(r" (?:[-+=]|\\approx) ")  # where a line may end, outside all brackets

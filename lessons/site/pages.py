@@ -20,7 +20,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer, TextLexer, find_lexer_class_for_filename
 
 from lessons.site.formulas import equation, inline
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 HERE = Path(__file__).parent
 LESSONS, ROOT = HERE.parents[:2]

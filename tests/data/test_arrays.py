@@ -6,7 +6,7 @@ import pytest
 from tests.tiny_runs import assert_one_line
 from tinyvit import evaluate, predict, train
 from tinyvit.data import load_dataset
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 
 def images(count, side=8, seed=3):

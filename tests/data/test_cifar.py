@@ -7,8 +7,8 @@ import pytest
 
 from tinyvit.data import cifar
 from tinyvit.data.cifar import SOURCES, load_cifar
-from tinyvit.errors import UserError
-from tinyvit.files import locks
+from tinyvit.support.errors import UserError
+from tinyvit.support.files import locks
 
 IMAGES = 6  # in each file, instead of 10,000
 

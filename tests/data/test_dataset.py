@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tinyvit.data.dataset import Dataset, ImageSet, class_names, hold_out, keep_classes, take_share
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 
 def numbered_set(labels):

@@ -8,7 +8,7 @@ from PIL import Image
 
 from tinyvit.data import class_names, folder, hold_out, keep_classes
 from tinyvit.data.folder import load_folder
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 
 def save(path, colour=(200, 30, 60), size=(12, 12), **options):

@@ -9,7 +9,7 @@ from PIL import Image
 from tinyvit import ViTClassifier, preset
 from tinyvit.data.images_given import pixels_of, source_of
 from tinyvit.data.photos import read_photo
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 MODES = ["1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "HSV", "I;16"]
 

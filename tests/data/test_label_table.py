@@ -10,7 +10,7 @@ from PIL import Image
 from tests.tiny_runs import assert_one_line
 from tinyvit import evaluate, fewshot, train
 from tinyvit.data import load_dataset
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 RED, BLUE = (200, 10, 10), (10, 10, 200)
 ROWS = [(f"{number}.png", ("red", "blue")[number % 2]) for number in range(10)]

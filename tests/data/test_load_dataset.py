@@ -4,7 +4,7 @@ from PIL import Image
 
 from tinyvit import data
 from tinyvit.data import DATASETS, cifar, load_dataset
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from tinyvit.data import is_at_hand, load_dataset, mnist
 from tinyvit.data.mnist import SOURCES, load_mnist
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 COUNTS = {"train": 6, "t10k": 4}
 

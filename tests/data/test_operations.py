@@ -11,7 +11,7 @@ from tests.stand_in import DeviceArray
 from tinyvit.backend import to_numpy
 from tinyvit.data.augmentation import NAMES, RANGES, apply_operations, autoaugment, operations_of, randaugment
 from tinyvit.data.geometry import whole_numbers
-from tinyvit.limits import MOST_PIXELS
+from tinyvit.support.limits import MOST_PIXELS
 
 
 def affine(image, *numbers):

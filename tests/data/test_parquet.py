@@ -12,7 +12,7 @@ from PIL import Image
 from tests.tiny_runs import assert_one_line
 from tinyvit import evaluate, train
 from tinyvit.data import load_dataset
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

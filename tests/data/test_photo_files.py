@@ -15,7 +15,7 @@ from tinyvit.data import decoding
 from tinyvit.data.decoding import decode
 from tinyvit.data.photo_fit import fit_for, fitted
 from tinyvit.data.photos import Photo, read_photo, read_photos
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 # Orientation.
 

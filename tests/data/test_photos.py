@@ -15,7 +15,7 @@ from tests.helpers import seeds
 from tinyvit.data import photo_fit
 from tinyvit.data.photo_fit import FILTERS, FITS, PhotoFit, fitted
 from tinyvit.data.photos import LONGEST, read_photo, read_photos
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 # Fitting.
 

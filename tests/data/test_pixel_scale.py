@@ -13,7 +13,7 @@ import tinyvit
 from tinyvit import ViTClassifier
 from tinyvit.data.classifier_input import Pixels
 from tinyvit.data.images_given import DARK, as_bytes, pixels_of
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 SCALES = {  # of images whose values are from 0 to 1
     "uint8": lambda x: (x * 255).round().astype(np.uint8),

@@ -7,7 +7,7 @@ from tests.tiny_runs import assert_same_run, tiny
 from tinyvit import evaluate, train
 from tinyvit.data import folder, hold_out, load_dataset, take_share
 from tinyvit.data.dataset import Rows
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 IMAGES = np.arange(5 * 2 * 2 * 3, dtype=np.uint8).reshape(5, 2, 2, 3)
 

@@ -6,7 +6,7 @@ import pytest
 
 from tinyvit.data import safe_pickle
 from tinyvit.data.safe_pickle import load_pickle
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 
 def python_2_pickle(shape, raw, module=b"numpy.core.multiarray", code=b"u1"):

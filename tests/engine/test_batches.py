@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.helpers import tiny_config
-from tinyvit.checking import random_params
 from tinyvit.engine import ReferenceEngine, batches, in_batches
 from tinyvit.engine.batches import images_at_a_time
+from tinyvit.gradcheck import random_params
 from tinyvit.model import preset
 from tinyvit.model.cost import activation_bytes
 

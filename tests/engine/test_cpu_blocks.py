@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from tests.helpers import distance, random_batch, seeds, tiny_config
 from tinyvit import ops
-from tinyvit.checking import numerical_gradient, random_params
 from tinyvit.engine import CpuEngine, ReferenceEngine
 from tinyvit.engine.cpu import attention, products
 from tinyvit.engine.cpu import engine as engine_module
@@ -19,6 +18,7 @@ from tinyvit.engine.cpu.folding import Folded, fold, unfold_gradients
 from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward, twice_gelu
 from tinyvit.engine.cpu.normalise import add_normalise_backward, layer_norm, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
+from tinyvit.gradcheck import numerical_gradient, random_params
 from tinyvit.model.later.rotary import DINOV3
 
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from tests.helpers import any_models, distance, learnable, random_batch, seeds, tiny_config
 from tinyvit import model
 from tinyvit.backend import to_numpy
-from tinyvit.checking import random_params
 from tinyvit.data import plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training, available_cores, make_engine
 from tinyvit.engine import blas as blas_module
 from tinyvit.engine.blas import one_blas_thread
 from tinyvit.engine.cpu.engine import _fitting_micro_batch
 from tinyvit.engine.cpu.threads import Threads, on_this_thread
+from tinyvit.gradcheck import random_params
 from tinyvit.model import Params, initialise, layout, preset
 from tinyvit.model.stage import Stage
 from tinyvit.objectives import loss_and_grads

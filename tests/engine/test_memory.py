@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import distance, random_batch, tiny_config
-from tinyvit.checking import random_params
 from tinyvit.engine import CpuEngine
 from tinyvit.engine.cpu import engine as cpu
 from tinyvit.engine.cpu import threads as threads_module
 from tinyvit.engine.cpu.engine import _workers
+from tinyvit.gradcheck import random_params
 from tinyvit.ops import Noise
 
 

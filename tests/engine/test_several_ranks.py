@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from tests.distributed.fake_mpi import together
 from tests.helpers import distance, tiny_config
-from tinyvit.checking import random_params
+from tests.support.distributed.fake_mpi import together
 from tinyvit.data import plan_batch
-from tinyvit.distributed import ALONE
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
+from tinyvit.gradcheck import random_params
 from tinyvit.optim import make_optimizer
+from tinyvit.support.distributed import ALONE
 
 NOISY = tiny_config(drop_path=0.3, layers=3)
 

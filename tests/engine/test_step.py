@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.helpers import distance, tiny_config
-from tinyvit.checking import random_params
 from tinyvit.data import crop_and_flip, epoch_order, plan_batch, to_input
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training, make_engine
+from tinyvit.gradcheck import random_params
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Noise
 from tinyvit.optim import SGD, Adam, make_optimizer

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from tinyvit.shell.command import run_command
+from tinyvit.support.shell.command import run_command
 
 
 def command(name: str, words: Sequence[object]) -> Callable[[], object]:

@@ -10,7 +10,7 @@ import signal
 import sys
 
 from tinyvit.optim import AdamW
-from tinyvit.shell.command import run_command
+from tinyvit.support.shell.command import run_command
 from tinyvit.training import run_trainer
 
 

@@ -20,9 +20,9 @@ from random import Random
 
 from tests.faults.forks import command, ended, start
 from tests.helpers import tiny_config
-from tinyvit.files.archive import unpack
 from tinyvit.model import initialise
-from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
+from tinyvit.support.files.archive import unpack
+from tinyvit.weights.checkpoint import Checkpoint, save_checkpoint
 
 FORMATS = ("model.npz", "model.safetensors", "model.html", "model")
 MEMBERS = ("set/one.bin", "set/two.bin", "set/three.bin")

@@ -15,7 +15,7 @@ from unittest import mock
 from tests.tiny_runs import make_photos, tiny
 from tinyvit import train
 from tinyvit.engine import ReferenceEngine
-from tinyvit.shell.command import run_command
+from tinyvit.support.shell.command import run_command
 from tinyvit.training import run_trainer
 
 LARGEST_GROWTH = 1.05  # from a tenth of the run, when all is warm, to its end

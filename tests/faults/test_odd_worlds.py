@@ -14,7 +14,7 @@ import pytest
 from tests.tiny_runs import REPOSITORY, arrays, assert_one_line, assert_same_run, tiny
 from tinyvit import train
 from tinyvit.engine import ReferenceEngine
-from tinyvit.files import atomic
+from tinyvit.support.files import atomic
 from tinyvit.training.saving import SaveClock
 
 

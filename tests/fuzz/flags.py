@@ -28,7 +28,7 @@ from tests.tiny_runs import REPOSITORY, make_photos, tiny
 from tinyvit import train
 from tinyvit.__main__ import commands
 from tinyvit.engine import ReferenceEngine
-from tinyvit.shell.command import run_command
+from tinyvit.support.shell.command import run_command
 
 MEMORY = 3 << 30  # bytes of address space
 LONGEST_LINE = 2000  # characters of an error message

@@ -19,16 +19,16 @@ from tests.fuzz.mutate import damaged
 from tests.helpers import tiny_config
 from tinyvit.data import cifar, load_dataset, mnist
 from tinyvit.data.decoding import without_pillow_warnings
-from tinyvit.files.archive import unpack
-from tinyvit.files.npz import read_npz
 from tinyvit.model import initialise
-from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from tinyvit.runs.folder import RunFolder
+from tinyvit.support.files.archive import unpack
+from tinyvit.support.files.npz import read_npz
+from tinyvit.training.loading import load_any
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import Settings
+from tinyvit.weights.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.weights.folders import save_hugging_face
-from tinyvit.weights.resolve import load_any
 from tinyvit.weights.save import save_official, save_safetensors
-from tinyvit.words.read import read_words
+from tinyvit.weights.words.read import read_words
 
 CLASSES = ("a", "b", "c", "d", "e")
 MEGABYTE = 1 << 20

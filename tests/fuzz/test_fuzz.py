@@ -9,7 +9,7 @@ import pytest
 from tests.fuzz import guard, worker
 from tests.fuzz.mutate import damaged
 from tests.fuzz.readers import READERS, Reader
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 SLOW = (
     "official",

@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 from tests.fuzz.readers import READERS, Reader
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 SECONDS = 20  # of computing that an input may take; one that waits is noticed by the guard
 REPORT_SECONDS = 1.0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.checking import random_params
+from tinyvit.gradcheck import random_params
 from tinyvit.model import ViTConfig
 
 ANSWERS = Path(__file__).with_name("convolution_answers.npz")

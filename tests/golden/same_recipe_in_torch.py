@@ -19,13 +19,13 @@ from pathlib import Path
 
 from tinyvit.engine import available_cores
 from tinyvit.engine.blas import blas_threads
-from tinyvit.errors import UserError
-from tinyvit.recipes.named import RECIPES, named_recipe
-from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, positive_int, run_command, thread_count
-from tinyvit.shell.figures import duration
-from tinyvit.shell.progress import Progress
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.command import make_parser, positive_int, run_command, thread_count
+from tinyvit.support.shell.figures import duration
+from tinyvit.support.shell.progress import Progress
+from tinyvit.training.recipes.named import RECIPES, named_recipe
 from tinyvit.training.run_data import load_data
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.session import train
 from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import starting_model

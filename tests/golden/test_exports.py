@@ -15,11 +15,11 @@ from tests.golden.library_answers import TOLERANCE, error
 from tests.weights.checkpoints import random_model
 from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.data.photos import read_photo
-from tinyvit.errors import UserError
+from tinyvit.insight.page import check_page_can_run
 from tinyvit.model import Model, infer
 from tinyvit.model.config import LATER_PARTS
 from tinyvit.model.later.rotary import Rotary
-from tinyvit.page import check_page_can_run
+from tinyvit.support.errors import UserError
 from tinyvit.weights.safetensors import read_safetensors
 from tinyvit.weights.save import left_out, save_model
 
@@ -214,7 +214,7 @@ def test_a_part_is_refused_or_its_owner_answers_the_same(part, name, tmp_path):
     path, notes = export(name, model, tmp_path / "out", None)
     assert (notes == []) == (name in held)
     elsewhere = name == "page" or (name == "official" and part in ("pre_logits", "root"))
-    if notes == [] and not elsewhere:  # see tests/page and test_official_flax.py
+    if notes == [] and not elsewhere:  # see tests/insight/page and test_official_flax.py
         assert_the_owner_agrees(name, model, path, None, tmp_path)
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.golden.library_answers import TOLERANCE, error
 from tinyvit import load
-from tinyvit.errors import UserError
 from tinyvit.model import features, infer
+from tinyvit.support.errors import UserError
 
 VIT, GAP, DISTILLED = (
     "vit_base_patch16_224",

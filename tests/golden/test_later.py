@@ -16,7 +16,7 @@ from tests.golden.library_answers import (
     weights_of,
 )
 from tinyvit.engine import CpuEngine
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 from tinyvit.weights.description import read_description
 from tinyvit.weights.safetensors import read_safetensors
 from tinyvit.weights.torch_names import from_torch_names

@@ -15,8 +15,8 @@ from tests.golden.same_steps import both, largest_difference  # noqa: E402
 from tests.golden.torch_recipe import check  # noqa: E402
 from tinyvit.data import Dataset, ImageSet, normalise  # noqa: E402
 from tinyvit.engine.blas import one_blas_thread  # noqa: E402
-from tinyvit.errors import UserError  # noqa: E402
 from tinyvit.optim import averaged  # noqa: E402
+from tinyvit.support.errors import UserError  # noqa: E402
 from tinyvit.training.settings import Settings  # noqa: E402
 
 MODEL = {"dataset": "random", "model": "nano/4", "layers": 2, "width": 24, "heads": 3, "image_size": 12}

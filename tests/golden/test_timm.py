@@ -23,8 +23,8 @@ from tests.weights.checkpoints import random_model
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.data.photos import read_photo
 from tinyvit.model import forward
+from tinyvit.training.loading import load_any
 from tinyvit.weights.folders import save_timm
-from tinyvit.weights.resolve import load_any
 from tinyvit.weights.torch_names import to_timm
 
 every_dtype = pytest.mark.parametrize("dtype", TOLERANCE)

@@ -18,8 +18,8 @@ from torch.optim.swa_utils import AveragedModel
 
 from tests.golden.torch_augment import augmented, batches, normalised
 from tests.golden.torch_vit import ViT, load
-from tinyvit.errors import UserError
 from tinyvit.model import is_resnet
+from tinyvit.support.errors import UserError
 from tinyvit.training.settings import Settings
 from tinyvit.training.stages import ALL_PATCHES
 

@@ -11,8 +11,8 @@ import tinyvit
 from tests.helpers import tiny_config
 from tests.insight.naive import models, places
 from tinyvit.engine import batches
-from tinyvit.errors import UserError
 from tinyvit.insight.attention import patch_distances, uniform_distance
+from tinyvit.support.errors import UserError
 
 
 def naive_distance(config, A):

@@ -15,10 +15,10 @@ from tinyvit import fewshot
 from tinyvit.api import Model
 from tinyvit.data import normalise
 from tinyvit.engine import batches
-from tinyvit.errors import UserError
 from tinyvit.insight.few_shot import CONSTANT, RIDGE, choose_shots, fit_probe, ridge_weights
 from tinyvit.model import Params, forward, initialise, layout, preset
 from tinyvit.ops.resize import resize_images
+from tinyvit.support.errors import UserError
 from tinyvit.weights.save import save_official
 
 # The probe.

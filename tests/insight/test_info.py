@@ -9,9 +9,9 @@ from tinyvit import info
 from tinyvit.insight.summary import presets_table, summary, usual_name
 from tinyvit.model import OFFICIAL, SMALL, initialise, is_preset, preset
 from tinyvit.model.cost import multiply_adds, parameter_count
-from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
-from tinyvit.runs.folder import RunFolder
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import Settings
+from tinyvit.weights.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.weights.known import KNOWN
 from tinyvit.weights.save import save_official
 

@@ -6,8 +6,8 @@ import pytest
 import tinyvit
 from tests.insight.naive import made
 from tinyvit import ops
-from tinyvit.errors import UserError
 from tinyvit.model.later.biases import attention_weights
+from tinyvit.support.errors import UserError
 
 
 @pytest.mark.parametrize("at", ["blocks", "shared"])

@@ -6,12 +6,12 @@ from PIL import Image
 
 from tinyvit.data import one_of_each
 from tinyvit.data.shapes import CLASSES
-from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
-from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
-from tinyvit.runs.folder import RunFolder
+from tinyvit.support.errors import UserError
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import Settings
 from tinyvit.visualize import main, parser
+from tinyvit.weights.checkpoint import Checkpoint, save_checkpoint
 
 
 @pytest.fixture

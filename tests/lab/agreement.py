@@ -22,7 +22,7 @@ from tinyvit.model.later.rotary import DINOV3
 from tinyvit.objectives import loss_and_grads, masked_patches
 from tinyvit.objectives.patch_targets import pretraining_config
 from tinyvit.ops import Noise
-from tinyvit.shell.ending import ending
+from tinyvit.support.shell.ending import ending
 
 # Largest distance of the loss and of all gradients together, relative to their size.
 TOLERANCE = {"fp32": 1e-4, "tf32": 1e-2, "bf16": 2e-2}

@@ -14,11 +14,11 @@ from types import ModuleType
 import numpy as np
 
 from tinyvit.backend import Device, cupy_package, select_device
-from tinyvit.benchmark.timing import card_seconds
+from tinyvit.bench.timing import card_seconds
 from tinyvit.engine.cuda.cublas import WORKSPACE_BYTES, Cublas
 from tinyvit.engine.cuda.launch import Buffer, Product
-from tinyvit.errors import UserError
-from tinyvit.shell.ending import ending
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.ending import ending
 
 
 def usable_gpu() -> Device:

@@ -31,10 +31,10 @@ import numpy as np
 
 import tinyvit
 from tests.lab.speed import RIVAL, WAYS, speed_table
-from tinyvit.errors import UserError
-from tinyvit.files.atomic import write_atomically
-from tinyvit.shell.command import positive_float, some_path
-from tinyvit.shell.ending import ending
+from tinyvit.support.errors import UserError
+from tinyvit.support.files.atomic import write_atomically
+from tinyvit.support.shell.command import positive_float, some_path
+from tinyvit.support.shell.ending import ending
 
 MACHINE = "python -m tests.lab.ceilings"  # 15 s, before all others
 _AGREEMENT = "python -m tests.lab.agreement"

@@ -18,13 +18,13 @@ import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tinyvit.benchmark import Case
+from tinyvit.bench.case import Case
 from tinyvit.engine.cuda.launch import Product, Step
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
 from tinyvit.engine.cuda.plan.draft import PRECISIONS
 from tinyvit.engine.cuda.support import unsupported
-from tinyvit.errors import UserError
-from tinyvit.shell.ending import ending
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.ending import ending
 
 _IMAGES = 50_000  # of the training set that a batch is taken from, as in CIFAR-10
 

@@ -18,12 +18,12 @@ import numpy as np
 
 from tests.lab.roofline import card_in, kernel_table, kernels, least_seconds, plan_of
 from tinyvit.backend import array_module
-from tinyvit.benchmark import Case
-from tinyvit.benchmark.measure import measure, table
-from tinyvit.benchmark.tinyvit_side import make_engine_and_step
+from tinyvit.bench.case import Case
+from tinyvit.bench.measure import measure, table
+from tinyvit.bench.tinyvit_side import make_engine_and_step
 from tinyvit.engine.cuda.launch import Step
 from tinyvit.engine.cuda.plan.draft import PRECISIONS
-from tinyvit.shell.ending import ending
+from tinyvit.support.shell.ending import ending
 
 # The faster of these is PyTorch's side, both with torch.compile. Its other modes do not replay a graph: on
 # an H100, max-autotune-no-cudagraphs compiled Ti/4 for six minutes, and a step then took three times as long.

@@ -16,7 +16,7 @@ from tests.lab import gpu_report
 from tests.lab.gpu_report import Job, all_jobs, page
 from tests.lab.speed import RIVAL
 from tests.tiny_runs import REPOSITORY
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 
 def python(code):

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tests.lab.roofline import CARDS, card_in, card_named, kernels, least_seconds, main, plan_of
-from tinyvit.benchmark import Case
+from tinyvit.bench.case import Case
 from tinyvit.engine.cuda.plan import Options, plan_inference
-from tinyvit.errors import UserError
 from tinyvit.model.cost import multiply_adds
+from tinyvit.support.errors import UserError
 
 H200 = card_named("H200")
 TI = Case("Ti/4", 32, 512, "train", 1, "bf16", "gpu")

@@ -5,9 +5,9 @@ import math
 
 import pytest
 
-from tinyvit.studies.paper import SIZES
-from tinyvit.studies.plan import Plan
 from tinyvit.training.settings import Settings
+from tinyvit.training.studies.paper import SIZES
+from tinyvit.training.studies.plan import Plan
 
 study = importlib.import_module("lessons.15_recipes.ingredients")
 draw = importlib.import_module("lessons.15_recipes.figures.draw")

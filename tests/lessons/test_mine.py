@@ -24,8 +24,8 @@ from lessons.mine.operations import BY_NAME, OPERATIONS
 from lessons.mine.proof import prove
 from tinyvit import model, ops, optim
 from tinyvit.data import Dataset, ImageSet
-from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig
+from tinyvit.support.errors import UserError
 
 ROOT = Path(__file__).parents[2]
 SOLUTIONS = {o.lesson: asked_in(o.functions[0]) / "solution.py" for o in OPERATIONS}

@@ -5,9 +5,9 @@ import importlib
 import numpy as np
 import pytest
 
-from tests.distributed.fake_mpi import together
+from tests.support.distributed.fake_mpi import together
 from tests.tiny_runs import enter
-from tinyvit.benchmark import Case
+from tinyvit.bench.case import Case
 
 network = importlib.import_module("lessons.30_many_devices.network")
 speed = importlib.import_module("lessons.30_many_devices.speed")

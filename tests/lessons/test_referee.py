@@ -14,7 +14,7 @@ from lessons.referee import (
     calls,
     unwritten,
 )
-from tinyvit.checking import OPERATION_CHECKS, TOLERANCE, check_gradients
+from tinyvit.gradcheck import OPERATION_CHECKS, TOLERANCE, check_gradients
 from tinyvit.ops import linear, linear_backward
 
 RNG = np.random.default_rng(0)

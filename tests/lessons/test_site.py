@@ -15,10 +15,10 @@ import pytest
 
 from lessons.site import __main__ as command
 from lessons.site.folder import check_replaceable, write
+from tests.insight.page.chromium import Chromium, find_browser
 from tests.lessons.course import LESSONS, NAMES, QUICKER, ROOT
-from tests.page.chromium import Chromium, find_browser
 from tests.tiny_runs import enter
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 PROGRESS = {"07_layer_norm": {"done": 7, "total": 9, "said": "7 of 9 checks, 1 wrong, puzzle <open>"}}
 VOID = {"meta", "link", "img", "br", "hr", "wbr", "input"}  # elements without an end

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.helpers import random_batch, tiny_config
-from tinyvit.checking import random_params
+from tinyvit.gradcheck import random_params
 from tinyvit.model import features, forward, infer
 
 KINDS = {

@@ -10,7 +10,7 @@ import tinyvit
 from tests.helpers import stage_of
 from tests.weights.checkpoints import complaint
 from tinyvit import ops
-from tinyvit.checking.models import MODEL_CHECKS, random_params
+from tinyvit.gradcheck.models import MODEL_CHECKS, random_params
 from tinyvit.insight.attention import class_token_attention, head_maps, rollout
 from tinyvit.model import ViTConfig, backward, feature_stages, forward, stages
 from tinyvit.model.arrange import split_at_blocks

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tests.helpers import tiny_config
-from tinyvit.errors import UserError
 from tinyvit.model import attention_maps, initialise, preset
 from tinyvit.model.whitening import signs
 from tinyvit.ops import positions_sincos
+from tinyvit.support.errors import UserError
 
 # By seed 0: of the first block, numbers of Wq, Wk and Wv; of the second, numbers of Wo.
 GOLDEN = [0.487852679, -0.035899677, 0.174665066, 0.216487999, -0.078412636, 0.079543152]

@@ -12,9 +12,8 @@ import tinyvit
 from tests.helpers import random_batch, tiny_config
 from tinyvit import ops
 from tinyvit.backend import array_module
-from tinyvit.checking import MODEL_CHECKS, TOLERANCE
-from tinyvit.checking.models import ModelCheck, random_params
-from tinyvit.errors import UserError
+from tinyvit.gradcheck import MODEL_CHECKS, TOLERANCE
+from tinyvit.gradcheck.models import ModelCheck, random_params
 from tinyvit.model import ViTConfig, cost, distributions, later, layout, preset, stages
 from tinyvit.model.config import LATER_PARTS
 from tinyvit.model.later import PARTS, assemble, fields_known_to
@@ -24,6 +23,7 @@ from tinyvit.model.paper_config import PaperConfig
 from tinyvit.model.stage import infer_through, stage
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import AdamW
+from tinyvit.support.errors import UserError
 
 PACKAGE = Path(tinyvit.__file__).parent
 PAPER = ("stage", "vit", "block", "last_block", "paper_config", "params", "distributions")

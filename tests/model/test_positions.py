@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.helpers import distance, random_batch, tiny_config
-from tinyvit.checking import random_params
+from tinyvit.gradcheck import random_params
 from tinyvit.model import ViTConfig, backward, forward, initialise, layout, preset
 from tinyvit.model.later.positions import position_table
 from tinyvit.ops import patchify, positions_sincos, unpatchify

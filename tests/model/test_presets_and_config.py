@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from tests.helpers import FIELDS_DRAWN, tiny_config
-from tinyvit.errors import UserError
-from tinyvit.limits import LARGEST, MOST_LAYERS, MOST_PIXELS
 from tinyvit.model import (
     OFFICIAL,
     SMALL,
@@ -21,6 +19,8 @@ from tinyvit.model import (
     usual_name,
 )
 from tinyvit.model.cost import multiply_adds
+from tinyvit.support.errors import UserError
+from tinyvit.support.limits import LARGEST, MOST_LAYERS, MOST_PIXELS
 
 # at 224 px and 1000 classes, with a class token
 PARAMETERS = {

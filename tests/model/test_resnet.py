@@ -5,8 +5,8 @@ import pytest
 
 from tests.helpers import random_batch, tiny_config
 from tinyvit import ops
-from tinyvit.checking import TOLERANCE, gradient_error, numerical_gradient, random_params
 from tinyvit.engine import CpuEngine
+from tinyvit.gradcheck import TOLERANCE, gradient_error, numerical_gradient, random_params
 from tinyvit.model import backward, forward, infer, initialise
 from tinyvit.model.later.resnet import EPSILONS, resnet_stages, unit, unit_backward
 from tinyvit.model.stage import infer_through

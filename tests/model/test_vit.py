@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.helpers import distance, random_batch, seeds, tiny_config
 from tinyvit import ops
-from tinyvit.checking import MODEL_CHECKS, TOLERANCE, gradient_error, numerical_gradient, random_params
+from tinyvit.gradcheck import MODEL_CHECKS, TOLERANCE, gradient_error, numerical_gradient, random_params
 from tinyvit.model import attention_maps, backward, forward, initialise, stages
 from tinyvit.model.arrange import freeze, frozen_up_to, split_at_blocks
 from tinyvit.model.layout import depth

@@ -5,9 +5,9 @@ import pytest
 
 from tests.helpers import tiny_config
 from tinyvit import ops
-from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
 from tinyvit.model.whitening import EPS, whiten
+from tinyvit.support.errors import UserError
 
 
 def images(count=300, side=8, seed=0):

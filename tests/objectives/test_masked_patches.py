@@ -8,10 +8,9 @@ import pytest
 
 from tests.helpers import tiny_config
 from tinyvit import model
-from tinyvit.checking import random_params
 from tinyvit.data import normalise, plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
-from tinyvit.errors import UserError
+from tinyvit.gradcheck import random_params
 from tinyvit.insight.patches import filled_patches
 from tinyvit.model import Params, ViTConfig, initialise, layout
 from tinyvit.model.stage import forward_through, infer_through
@@ -28,6 +27,7 @@ from tinyvit.objectives.patch_targets import (
 )
 from tinyvit.ops import Corruption, Noise
 from tinyvit.optim import AdamW, Optimizer
+from tinyvit.support.errors import UserError
 
 every_target = pytest.mark.parametrize("target", TARGETS)
 

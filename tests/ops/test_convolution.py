@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import dtypes, seeds
-from tinyvit.checking import TOLERANCE, check_gradients
+from tinyvit.gradcheck import TOLERANCE, check_gradients
 from tinyvit.ops import convolution, convolution_backward, linear
 
 

@@ -8,7 +8,7 @@ from tests.helpers import distance, dtypes, layouts, seeds
 from tests.ops.operation_cases import BENT, OPERATIONS, Sizes, some_sizes
 from tinyvit import ops
 from tinyvit.backend import to_numpy
-from tinyvit.checking import TOLERANCE, check_gradients
+from tinyvit.gradcheck import TOLERANCE, check_gradients
 
 every_operation = pytest.mark.parametrize("name", OPERATIONS)
 

@@ -8,9 +8,9 @@ import pytest
 
 import tinyvit
 from tests.helpers import tiny_config
-from tinyvit.checking import random_params
 from tinyvit.data import plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
+from tinyvit.gradcheck import random_params
 from tinyvit.optim import OPTIMIZERS, SGD, AdamW, LoRA, SubsetOptimizer, rates
 from tinyvit.optim.interface import Optimizer
 

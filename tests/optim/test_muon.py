@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import distance, dtypes, seeds, small_models, tiny_config
-from tinyvit.checking import random_params
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.engine.blas import one_blas_thread
+from tinyvit.gradcheck import random_params
 from tinyvit.model import Params, ParamSpec, layout, preset
 from tinyvit.optim import AdamW, Muon
 from tinyvit.optim.orthogonal import orthogonalise

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from tests.helpers import tiny_config
-from tinyvit.checking import random_params
 from tinyvit.data import plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
-from tinyvit.errors import UserError
+from tinyvit.gradcheck import random_params
 from tinyvit.model import Params, layout
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import LoRA, SubsetOptimizer, frozen_blocks, make_optimizer, rates
+from tinyvit.support.errors import UserError
 from tinyvit.training.learning import make_learning
 from tinyvit.training.settings import Settings
 

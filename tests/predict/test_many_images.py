@@ -213,7 +213,7 @@ def test_a_terminal_is_shown_how_far_it_is_between_the_results(go, trained, tmp_
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(sys, "stdout", terminal)
-    monkeypatch.setattr("tinyvit.shell.moving_line.REDRAW_SECONDS", 0)
+    monkeypatch.setattr("tinyvit.support.shell.moving_line.REDRAW_SECONDS", 0)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(predict, "BATCH", 2)
     go(predict, trained, *paths, "--top", "1")

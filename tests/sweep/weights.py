@@ -35,7 +35,7 @@ from safetensors.torch import save_file
 from tests.golden.make_timm_golden import StandIn
 from tests.golden.torch_library import randomise
 from tinyvit.engine import CpuEngine
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 from tinyvit.weights.architectures import described_architecture
 from tinyvit.weights.description import read_description
 from tinyvit.weights.read import load_weights

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from tests.pictures.drawn import Drawn
+from tests.insight.pictures.drawn import Drawn
 from tests.tiny_runs import assert_one_line, tiny
 from tinyvit import finetune, pretrain, train
 from tinyvit.data import crop_and_flip, load_dataset, make_policy, one_of_each, plan_batch
 from tinyvit.data.augmentation import apply_operations
-from tinyvit.pictures.rows import SHOWN, VERSIONS
+from tinyvit.insight.pictures.rows import SHOWN, VERSIONS
 
 
 def shown(photos, folder, *flags):

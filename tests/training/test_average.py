@@ -19,11 +19,11 @@ from tinyvit import ViTClassifier, evaluate, finetune, load, pretrain
 from tinyvit.data import plan_batch
 from tinyvit.engine import ReferenceEngine, Training
 from tinyvit.engine.cuda.engine import CudaEngine
-from tinyvit.errors import UserError
 from tinyvit.model import Params, initialise
 from tinyvit.optim import Average, make_optimizer
-from tinyvit.runs.checkpoint import load_checkpoint
+from tinyvit.support.errors import UserError
 from tinyvit.training.fit import fit
+from tinyvit.weights.checkpoint import load_checkpoint
 
 EMA, MUON = ("--ema", "0.6"), ("--optimizer", "muon")
 

@@ -17,9 +17,9 @@ from tests.tiny_runs import (
     tiny,
 )
 from tinyvit import pretrain
-from tinyvit.files import atomic as files
-from tinyvit.runs.folder import RunFolder
+from tinyvit.support.files import atomic as files
 from tinyvit.training import run_trainer
+from tinyvit.training.runs.folder import RunFolder
 
 MORE = ("--lr", "0.0003", "--weight-decay", "0.2", "--decay", "constant", "--mixup", "0.5", "--no-flip")
 MORE += ("--smoothing", "0.1", "--erase", "0.5", "--clip", "0.1", "--ema", "0.8")

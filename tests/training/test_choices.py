@@ -9,10 +9,10 @@ import pytest
 from tests.training.test_settings import example
 from tinyvit.backend import select_device
 from tinyvit.data import Dataset, ImageSet, hold_out
-from tinyvit.distributed import Ranks, acting_as
-from tinyvit.errors import UserError
 from tinyvit.model import initialise
-from tinyvit.shell.progress import Progress
+from tinyvit.support.distributed import Ranks, acting_as
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.progress import Progress
 from tinyvit.training.choices import new_settings, on_ranks, resumed_settings, what_changed
 from tinyvit.training.run_data import load_data
 from tinyvit.training.settings import Resume, Settings, table, that_resume
@@ -206,7 +206,7 @@ def test_a_run_from_weights_is_not_repeated_with_another_model(name):
 
 def test_the_ranks_of_a_machine_share_its_cores(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setattr("tinyvit.cores.available_cores", lambda root: 8)
+    monkeypatch.setattr("tinyvit.support.cores.available_cores", lambda root: 8)
     cpu, two, four = select_device("cpu"), Ranks(), Ranks()
     two.size, two.neighbours = 2, (frozenset(range(8)),) * 2
     four.size, four.neighbours = 4, (frozenset(range(8)),) * 2  # on two machines

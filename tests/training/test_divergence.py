@@ -8,7 +8,7 @@ import pytest
 from tests.tiny_runs import assert_one_line, tiny
 from tinyvit import train
 from tinyvit.engine import ReferenceEngine
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 from tinyvit.training.divergence import Guard
 
 GUESS = math.log(10)  # the loss of blind guessing among 10 classes

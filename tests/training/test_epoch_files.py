@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests.tiny_runs import tiny
-from tinyvit.runs.folder import RunFolder
 from tinyvit.training import saving
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.saving import EpochFiles
 from tinyvit.training.settings import Settings
 

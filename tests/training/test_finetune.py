@@ -14,7 +14,7 @@ from tinyvit import evaluate, finetune, predict, train, visualize
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import ViTConfig, initialise, preset
 from tinyvit.training import recipes
-from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning
+from tinyvit.training.recipes.usual import FINE_TUNING, fitted_fine_tuning
 from tinyvit.training.settings import Settings
 from tinyvit.weights.read import load_weights
 from tinyvit.weights.resize import resize_positions

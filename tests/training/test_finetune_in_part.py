@@ -9,9 +9,9 @@ import pytest
 from tests.tiny_runs import arrays, assert_one_line, assert_same_run, interrupted_after, metrics, tiny
 from tinyvit import finetune, predict, preset, pretrain, train
 from tinyvit.backend import select_device
-from tinyvit.errors import UserError
-from tinyvit.runs.folder import RunFolder
+from tinyvit.support.errors import UserError
 from tinyvit.training.choices import fitted_to_data, new_settings
+from tinyvit.training.runs.folder import RunFolder
 
 LEARNING = [
     ("--freeze", "backbone"),

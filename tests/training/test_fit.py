@@ -13,14 +13,14 @@ from tests.tiny_runs import tiny
 from tinyvit import train
 from tinyvit.data import ImageSet, epoch_order, load_dataset, make_policy, plan_batch, to_input
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
-from tinyvit.errors import UserError
 from tinyvit.model import initialise
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import cross_entropy
 from tinyvit.optim import learning_rate, make_optimizer
-from tinyvit.runs.folder import RunFolder
+from tinyvit.support.errors import UserError
 from tinyvit.training.choices import FIT, fit_settings
 from tinyvit.training.fit import fit
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import table
 
 CONFIG = tiny_config(classes=3)

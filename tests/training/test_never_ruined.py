@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from tests.shell.terminal import Unread
+from tests.support.shell.terminal import Unread
 from tests.tiny_runs import (
     MOMENTARY,
     STOPPING,
@@ -23,9 +23,9 @@ from tests.tiny_runs import (
     tiny,
 )
 from tinyvit.backend import select_device
-from tinyvit.errors import UserError
-from tinyvit.runs.folder import RunFolder
+from tinyvit.support.errors import UserError
 from tinyvit.training import evaluation, session
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.session import train as train_session
 from tinyvit.training.settings import Settings
 from tinyvit.training.signals import stop_signals

@@ -79,7 +79,7 @@ def test_every_other_command_takes_it_too(run, gpu, go, photos, tmp_path):
         (predict, base, image, "--resolution", "16"),
         (visualize, base, "--images", "3"),
         (fewshot, base, "--dataset", "folder", "--data-dir", photos, "--shots", "2"),
-        (gradcheck, "--only", "linear"),  # every check on a GPU: see tests/checking
+        (gradcheck, "--only", "linear"),  # every check on a GPU: see tests/gradcheck
     ):
         here, there = go(command, *words, "--device", "cpu"), go(command, *words, *GPU)
         assert here[0] == there[0] == 0, (command, there)

@@ -11,21 +11,21 @@ import time
 import numpy as np
 import pytest
 
-from tests.distributed.fake_mpi import errors_of, together
 from tests.helpers import distance
+from tests.support.distributed.fake_mpi import errors_of, together
 from tests.tiny_runs import metrics, numbers
 from tinyvit.backend import select_device
 from tinyvit.data import ImageSet
-from tinyvit.distributed import ALONE, Ranks, acting_as, by_first, in_turn
 from tinyvit.engine import ReferenceEngine, Training
-from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
 from tinyvit.optim import make_optimizer
-from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.progress import Progress
+from tinyvit.support.distributed import ALONE, Ranks, acting_as, by_first, in_turn
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.progress import Progress
 from tinyvit.training import build_trainer, evaluation, run_trainer, saving
 from tinyvit.training.build_trainer import RunContext
 from tinyvit.training.choices import new_settings
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.session import train
 from tinyvit.training.signals import StopRequest, unwinding_signals
 

@@ -10,7 +10,7 @@ import tinyvit
 from tests.tiny_runs import interrupted_after, tiny
 from tinyvit import train
 from tinyvit.data import Dataset, ImageSet, load_dataset
-from tinyvit.runs.folder import RunFolder
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.saving import write_samples
 
 

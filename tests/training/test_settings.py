@@ -11,10 +11,10 @@ from typing import get_type_hints
 import numpy as np
 import pytest
 
-from tinyvit.errors import UserError, one_line
 from tinyvit.model import preset
-from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.flags import add_flags
+from tinyvit.support.errors import UserError, one_line
+from tinyvit.support.shell.flags import add_flags
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import FitSettings, Group, Settings, in_groups, table
 
 SETTINGS = Settings(

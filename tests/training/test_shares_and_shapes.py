@@ -8,8 +8,8 @@ import pytest
 from tests.tiny_runs import assert_one_line, assert_same_run, interrupted_after, metrics, tiny
 from tinyvit import evaluate
 from tinyvit.engine import ReferenceEngine
-from tinyvit.runs.folder import RunFolder
 from tinyvit.training import evaluation
+from tinyvit.training.runs.folder import RunFolder
 
 
 def test_a_run_on_a_fraction_of_the_images(go, command, photos, tmp_path):

@@ -10,9 +10,9 @@ from tinyvit.model import initialise, preset, stages
 from tinyvit.model.arrange import split_at_blocks
 from tinyvit.model.stage import Stage, infer_through
 from tinyvit.ops import Noise
-from tinyvit.runs.checkpoint import load_checkpoint
 from tinyvit.training.settings import Settings
 from tinyvit.training.stages import Stages
+from tinyvit.weights.checkpoint import load_checkpoint
 
 HALF = ("--patch-dropout", "0.5")  # of 4 patches
 SOME = (*HALF, "--epochs", "5")  # the last epoch sees all

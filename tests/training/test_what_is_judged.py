@@ -14,12 +14,12 @@ from tinyvit import evaluate, pretrain, train
 from tinyvit.data import hold_out, load_dataset
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import initialise
-from tinyvit.runs.checkpoint import load_checkpoint
-from tinyvit.shell.progress import Progress
+from tinyvit.support.shell.progress import Progress
 from tinyvit.training import evaluation
 from tinyvit.training import fit as fitting
 from tinyvit.training.run_data import load_data
 from tinyvit.training.settings import Settings
+from tinyvit.weights.checkpoint import load_checkpoint
 
 FIGURES = [0.5, 0.9, 0.6, 0.3, 0.7]  # accuracies of one judgement after the other; losses are 2 less these
 EMA, VALIDATION = ("--ema", "0.6"), ("--validation", "8")

@@ -5,8 +5,8 @@ import pytest
 
 from tests.golden.official_weights import official_names
 from tests.helpers import tiny_config
-from tinyvit.errors import UserError
 from tinyvit.model import Params, layout
+from tinyvit.support.errors import UserError
 
 EXACT = {"gelu": "exact"}  # timm's arithmetic
 HUGGING_FACE = {"gelu": "exact", "eps": 1e-12}

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.weights.checkpoints import random_model
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 from tinyvit.weights.official import to_official
 from tinyvit.weights.torch_names import to_hugging_face, to_timm, to_torch_names
 

@@ -13,8 +13,8 @@ import pytest
 from tests.golden.library_answers import HERE
 from tests.tiny_runs import REPOSITORY
 from tests.weights.checkpoints import complaint
+from tinyvit.training.loading import load_any
 from tinyvit.weights.known import is_hub_name
-from tinyvit.weights.resolve import load_any
 
 FOLDER = HERE / "later" / "dinov2_registers"
 FILES = {path.name: path.read_bytes() for path in FOLDER.iterdir()} | {"evil.bin": b"code"}

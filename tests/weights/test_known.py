@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.weights.checkpoints import assert_same, complaint, random_model
-from tinyvit.files import cache_folder
+from tinyvit.support.files import cache_folder
 from tinyvit.weights import known
 from tinyvit.weights.known import KNOWN, Known, find_weights
 from tinyvit.weights.read import load_weights

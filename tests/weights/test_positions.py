@@ -8,7 +8,7 @@ from tests.weights.checkpoints import EXACT, assert_same, complaint, random_mode
 from tinyvit.model import Model, forward
 from tinyvit.model.later.positions import position_table
 from tinyvit.ops.resize import resize_matrix
-from tinyvit.runs.checkpoint import load_checkpoint
+from tinyvit.weights.checkpoint import load_checkpoint
 from tinyvit.weights.read import load_weights
 from tinyvit.weights.resize import at_image_size, resize_positions
 from tinyvit.weights.save import save_model, save_official, save_safetensors

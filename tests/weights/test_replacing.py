@@ -11,7 +11,7 @@ import tinyvit
 from tests.tiny_runs import assert_one_line
 from tests.weights.checkpoints import HUGGING_FACE
 from tinyvit import export
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 NAMES = ["a.npz", "a.safetensors", "a.onnx", "a", "a.html"]
 

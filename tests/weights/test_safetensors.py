@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.helpers import layouts, seeds
 from tests.weights.checkpoints import complaint
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 from tinyvit.weights.safetensors import read_safetensors, write_safetensors
 
 NUMBERS = {

@@ -10,7 +10,7 @@ from tests.weights.checkpoints import HUGGING_FACE, complaint, random_model
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.model import Model
 from tinyvit.ops.resize import METHODS
-from tinyvit.weights.resolve import load_any
+from tinyvit.training.loading import load_any
 from tinyvit.weights.save import check_replaceable, save_model
 
 

@@ -22,8 +22,8 @@ from tinyvit.data.dataset import (
 )
 from tinyvit.data.plan import BatchPlan, balancing, epoch_order, indices_of_batch, make_batch, plan_batch
 from tinyvit.data.shapes import CLASSES, make_shapes
-from tinyvit.errors import UserError
-from tinyvit.limits import LARGEST_SEED, MOST_PIXELS
+from tinyvit.support.errors import UserError
+from tinyvit.support.limits import LARGEST_SEED, MOST_PIXELS
 
 __all__ = [
     "DATASETS",

@@ -16,8 +16,8 @@ from tinyvit.data.dataset import Dataset, Note
 from tinyvit.data.images_given import FEW, as_bytes, darkness
 from tinyvit.data.parts import Given, dataset_of, is_missing, listed, part_called, splits
 from tinyvit.data.photos import read_photo
-from tinyvit.errors import UserError
-from tinyvit.files.npz import read_npz
+from tinyvit.support.errors import UserError
+from tinyvit.support.files.npz import read_npz
 
 NAMES = "x and y, or x_train, y_train and perhaps x_test, y_test, x_val, y_val"
 _REMEDY = f"Save the arrays again with numpy.savez, as {NAMES}."

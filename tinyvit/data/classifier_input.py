@@ -16,7 +16,7 @@ import numpy as np
 from tinyvit.data.decoding import Source, decode
 from tinyvit.data.images_given import DARK, FEW, as_bytes, darkness, photos_in, source_of
 from tinyvit.data.plan import balancing
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 _LEAST_COLOUR = 144  # numbers in the smallest colour picture that rows may hold, 6 x 8
 _MANY = 10  # images, which do not lie outside all training images by chance

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.errors import UserError, class_name, nearest
+from tinyvit.support.errors import UserError, class_name, nearest
 
 Counter = Callable[[int, int], None]  # is called with how much is done, and how much there is in all
 Note = Callable[[str], None]  # a line to show to the user

@@ -21,8 +21,8 @@ from PIL import Image, UnidentifiedImageError
 from PIL.ExifTags import Base
 
 from tinyvit.data.image_files import readable_formats
-from tinyvit.errors import UserError, without_warnings
-from tinyvit.files.reading import open_regular
+from tinyvit.support.errors import UserError, without_warnings
+from tinyvit.support.files.reading import open_regular
 
 Box = tuple[float, float, float, float]  # (left, top, right, bottom), in pixels from the top left corner
 

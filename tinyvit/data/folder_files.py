@@ -20,7 +20,7 @@ from tinyvit.data.parts import (
     summary,
     with_test,
 )
-from tinyvit.errors import UserError, class_name
+from tinyvit.support.errors import UserError, class_name
 
 LAYOUT = "PATH/train/CLASS/image and PATH/test/CLASS/image, or just PATH/CLASS/image"
 _MOST_LOOSE = 0.2  # of the images, that may lie beside the folders of the classes

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 from tinyvit.data.decoding import Source
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 DARK = 128  # the byte that few or no dark images reach
 FEW = 0.05  # of the images, or of the values

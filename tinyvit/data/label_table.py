@@ -27,8 +27,8 @@ from tinyvit.data.parts import (
     splits,
     with_test,
 )
-from tinyvit.errors import UserError, class_name
-from tinyvit.files.reading import read_text
+from tinyvit.support.errors import UserError, class_name
+from tinyvit.support.files.reading import read_text
 
 _MOST = 1 << 28  # bytes of a table
 _SEVERAL = "several files have this name"

@@ -36,8 +36,8 @@ from tinyvit.data.parts import (
     splits,
 )
 from tinyvit.data.photos import Photo, read_photos, what_was_cropped
-from tinyvit.errors import UserError, class_name
-from tinyvit.files.reading import parse_json
+from tinyvit.support.errors import UserError, class_name
+from tinyvit.support.files.reading import parse_json
 
 _ROWS = 200  # read at a time
 _MOST_SHARDS = 99_999  # shards are numbered with five digits

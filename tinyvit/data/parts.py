@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tinyvit.data.dataset import Dataset, ImageSet, Note
-from tinyvit.errors import UserError, class_name
+from tinyvit.support.errors import UserError, class_name
 
 T = TypeVar("T")
 

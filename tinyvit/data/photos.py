@@ -25,7 +25,7 @@ from tinyvit.data.photo_fit import (
     seen_box,
     sides,
 )
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 LONGEST = 1000  # the longest side of the whole photo, in pixels
 MUCH = 0.35  # cropping more than this share of a photo is reported; 3:2 loses slightly less

@@ -3,13 +3,13 @@
 import numpy as np
 
 from tinyvit.backend import array_module
-from tinyvit.cores import available_cores
 from tinyvit.engine.batches import in_batches
 from tinyvit.engine.cpu import CpuEngine
 from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads
+from tinyvit.support.cores import available_cores
 
 __all__ = [
     "PRECISIONS",

@@ -5,7 +5,6 @@ from functools import partial
 from tinyvit import model
 from tinyvit.backend import Array
 from tinyvit.data import BatchPlan, make_batch
-from tinyvit.distributed import ALONE, Ranks
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.arrange import frozen_up_to
@@ -14,6 +13,7 @@ from tinyvit.model.stage import infer_through
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Corruption, Noise
 from tinyvit.optim.spread import ParallelMap, one_after_another
+from tinyvit.support.distributed import ALONE, Ranks
 
 
 class ReferenceEngine:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from tinyvit.backend import Array
 from tinyvit.data import BatchPlan
-from tinyvit.distributed import ALONE, Ranks
 from tinyvit.model import Params
 from tinyvit.optim import Average, Optimizer, clip_norm
 from tinyvit.optim.spread import ParallelMap, one_after_another
+from tinyvit.support.distributed import ALONE, Ranks
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,8 +39,8 @@ import numpy as np
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module, to_numpy
-from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, attention_maps, forward
+from tinyvit.support.errors import UserError
 
 
 def check_has_attention(config: ViTConfig) -> None:

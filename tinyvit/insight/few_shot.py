@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 CONSTANT = 100.0  # the value of the column that represents the offset
 RIDGE = 2.0**10

@@ -10,7 +10,6 @@ from PIL import Image
 from tinyvit import model as core
 from tinyvit.backend import Array, array_module
 from tinyvit.engine import in_batches
-from tinyvit.errors import UserError
 from tinyvit.insight.attention import (
     attention_distance,
     check_has_attention,
@@ -21,6 +20,7 @@ from tinyvit.insight.attention import (
 )
 from tinyvit.insight.filters import embedding_filters
 from tinyvit.insight.positions import offset_scores, position_similarity
+from tinyvit.support.errors import UserError
 
 Photo = str | os.PathLike | bytes | BinaryIO | Image.Image
 Images = np.ndarray | Photo | Sequence[Photo] | Sequence[np.ndarray] | Iterator[Photo]

@@ -14,17 +14,22 @@ import numpy as np
 from tinyvit.data import ImageSet, one_of_each
 from tinyvit.data.image_files import images_below
 from tinyvit.data.photos import Photo, read_photos
-from tinyvit.errors import UserError
 from tinyvit.insight.filters import filter_strengths
 from tinyvit.insight.looking import Looking
 from tinyvit.insight.patches import filled_patches
+from tinyvit.insight.pictures.attention import SeenPhoto, save_distance, save_heads, save_overlays
+from tinyvit.insight.pictures.portrait import (
+    filters_part,
+    save_offset_scores,
+    save_portrait,
+    save_similarities,
+)
+from tinyvit.insight.pictures.rows import draw_patches
+from tinyvit.insight.pictures.sheet import save_parts
 from tinyvit.insight.positions import position_similarity
 from tinyvit.model import ViTConfig
-from tinyvit.pictures.attention import SeenPhoto, save_distance, save_heads, save_overlays
-from tinyvit.pictures.portrait import filters_part, save_offset_scores, save_portrait, save_similarities
-from tinyvit.pictures.rows import draw_patches
-from tinyvit.pictures.sheet import save_parts
-from tinyvit.shell.figures import short_names
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.figures import short_names
 from tinyvit.training.settings import Settings
 
 PICTURES = ("filters", "positions", "distance", "rollout", "heads")

@@ -4,9 +4,9 @@ from dataclasses import asdict, dataclass, fields
 from numbers import Integral
 from typing import Any
 
-from tinyvit.errors import UserError
-from tinyvit.limits import MOST_LAYERS
 from tinyvit.model.paper_config import PaperConfig
+from tinyvit.support.errors import UserError
+from tinyvit.support.limits import MOST_LAYERS
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.layout import layout
 from tinyvit.model.mimetic import make_mimetic
 from tinyvit.model.params import Params
+from tinyvit.support.errors import UserError
 
 INITS = ("official", "mimetic")
 

@@ -33,10 +33,10 @@ What neighbours have in common shrinks, what sets a patch apart stays: attention
 import numpy as np
 
 from tinyvit import ops
-from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
 from tinyvit.model.whitening import signs
+from tinyvit.support.errors import UserError
 
 # How much noise, and how much of the identity; the paper's section 3.
 QUERY_KEY = (0.7, 0.7)

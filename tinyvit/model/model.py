@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.layout import layout
 from tinyvit.model.params import Params
+from tinyvit.support.errors import UserError
 
 M = TypeVar("M", bound="Model")
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from tinyvit.errors import UserError
-from tinyvit.limits import LARGEST, MOST_LAYERS, MOST_PIXELS
 from tinyvit.ops import GELU_FORMS
+from tinyvit.support.errors import UserError
+from tinyvit.support.limits import LARGEST, MOST_LAYERS, MOST_PIXELS
 
 
 @dataclass(frozen=True)

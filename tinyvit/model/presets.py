@@ -7,8 +7,8 @@ own is resnet-SIZE: resnet-50 is the ResNet-50 that the paper compares ViT with.
 import re
 from typing import Any, NamedTuple
 
-from tinyvit.errors import UserError
 from tinyvit.model.config import WITHOUT_TRANSFORMER, ViTConfig, resnet_channels
+from tinyvit.support.errors import UserError
 
 # width D, MLP width M, heads H, layers L
 SIZES = {

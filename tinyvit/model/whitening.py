@@ -29,9 +29,9 @@ import numpy as np
 
 from tinyvit import ops
 from tinyvit.backend import array_module
-from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
+from tinyvit.support.errors import UserError
 
 EPS = 5e-4  # as a share of the mean variance of a pixel, which is about 1 in the source
 _NOTHING = 1e-10  # as a share of the mean square of a pixel: a smaller eigenvalue is rounding

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
-from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig
+from tinyvit.support.errors import UserError
 
 TARGETS = ("mean-colour", "downsized", "pixels")
 LEVELS = 8  # of each channel: 3 bits

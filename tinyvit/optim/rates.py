@@ -12,8 +12,8 @@ times the learning rate, so the head at all of it. Early layers are what differe
 import re
 from collections.abc import Iterable
 
-from tinyvit.errors import UserError
 from tinyvit.model.layout import ParamSpec, depth
+from tinyvit.support.errors import UserError
 
 _HEADS = ("head", "head2")
 _NAMED = ("stem", "backbone", "matrices")

@@ -6,8 +6,8 @@ import numpy as np
 
 from tinyvit.data import Dataset, make_batch, one_of_each, plan_batch
 from tinyvit.data.augmentation import NAMES
-from tinyvit.distributed import by_first
-from tinyvit.pictures.rows import SHOWN, VERSIONS, draw_augmentation
+from tinyvit.insight.pictures.rows import SHOWN, VERSIONS, draw_augmentation
+from tinyvit.support.distributed import by_first
 from tinyvit.training.run_data import check_fit
 from tinyvit.training.settings import Settings
 

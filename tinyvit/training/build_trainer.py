@@ -7,10 +7,8 @@ from typing import Any
 from tinyvit.backend import Device, training_note
 from tinyvit.data import Dataset
 from tinyvit.model import Model, usual_name
-from tinyvit.runs.checkpoint import Checkpoint
-from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.figures import counted
-from tinyvit.shell.progress import Progress
+from tinyvit.support.shell.figures import counted
+from tinyvit.support.shell.progress import Progress
 from tinyvit.training.choices import (
     FREE_ON_RESUME,
     check_warmup,
@@ -22,10 +20,12 @@ from tinyvit.training.choices import (
 from tinyvit.training.loop import scheduled_rate
 from tinyvit.training.run_data import check_classes, check_files, check_fit, load_data, start_alike
 from tinyvit.training.run_trainer import RunTrainer
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.saving import write_names
 from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import check_start, starting_model
 from tinyvit.training.wording import described, length
+from tinyvit.weights.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _first_rate(trainer: RunTrainer, before: Settings) -> str:
 
 def _weights_of(settings: Settings, progress: Progress) -> Model:
     """The weights to start from, which are downloaded if they are a known name."""
-    from tinyvit.weights.resolve import load_any  # here, as a model from scratch needs nothing of it
+    from tinyvit.training.loading import load_any  # here, as a model from scratch needs nothing of it
 
     assert settings.weights, "whoever asks has seen that there are some"
     return load_any(settings.weights, progress.download(settings.weights), settings.heads)

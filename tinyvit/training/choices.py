@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.backend import Device
-from tinyvit.cores import cores_of_one
 from tinyvit.data import PHOTOS
-from tinyvit.distributed import by_first, current
-from tinyvit.errors import UserError
-from tinyvit.limits import MOST_THREADS
 from tinyvit.model import ViTConfig, is_resnet
-from tinyvit.recipes.named import named_recipe
-from tinyvit.runs.checkpoint import Checkpoint
-from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.figures import counted
-from tinyvit.training.recipes import (
+from tinyvit.support.cores import cores_of_one
+from tinyvit.support.distributed import by_first, current
+from tinyvit.support.errors import UserError
+from tinyvit.support.limits import MOST_THREADS
+from tinyvit.support.shell.figures import counted
+from tinyvit.training.recipes.named import named_recipe
+from tinyvit.training.recipes.usual import (
     FINE_TUNING,
     FINE_TUNING_PHOTOS,
     FINE_TUNING_WITH,
@@ -30,6 +28,7 @@ from tinyvit.training.recipes import (
     settings_of,
     small_batch,
 )
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import (
     LENGTHS,
     WARMUPS,
@@ -41,6 +40,7 @@ from tinyvit.training.settings import (
     that_resume,
 )
 from tinyvit.training.starting_point import SHAPE
+from tinyvit.weights.checkpoint import Checkpoint
 
 # What a model from scratch is chosen by; weights have a model already.
 _MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width", "init", "whiten")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tinyvit.backend import Array, array_module
-from tinyvit.errors import UserError, without_warnings
+from tinyvit.support.errors import UserError, without_warnings
 
 
 class Diverged(UserError):  # noqa: N818 - what happens, not what it is

@@ -12,8 +12,8 @@ import numpy as np
 
 from tinyvit.data import ImageSet
 from tinyvit.data.classifier_input import checked_weights
-from tinyvit.errors import UserError, nearest
 from tinyvit.model import Params, ViTConfig
+from tinyvit.support.errors import UserError, nearest
 from tinyvit.training.choices import FIT, fit_settings
 from tinyvit.training.divergence import Diverged
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation

@@ -8,9 +8,7 @@ import numpy as np
 
 from tinyvit.backend import array_module
 from tinyvit.data import ImageSet
-from tinyvit.distributed import current
 from tinyvit.engine import ReferenceEngine, Training, make_engine
-from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.layout import ParamSpec, layout
 from tinyvit.objectives import Objective
@@ -24,6 +22,8 @@ from tinyvit.optim import (
     rates,
 )
 from tinyvit.optim.lora import check_rank
+from tinyvit.support.distributed import current
+from tinyvit.support.errors import UserError
 from tinyvit.training.settings import Settings
 from tinyvit.training.stages import Stages
 

@@ -18,13 +18,13 @@ from tinyvit.data import (
     take_share,
 )
 from tinyvit.data.dataset import Rows
-from tinyvit.distributed import by_first, current, in_turn
-from tinyvit.errors import UserError
-from tinyvit.limits import MOST_EPOCHS
 from tinyvit.model import Params, ViTConfig
-from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.figures import counted
-from tinyvit.shell.progress import Progress
+from tinyvit.support.distributed import by_first, current, in_turn
+from tinyvit.support.errors import UserError
+from tinyvit.support.limits import MOST_EPOCHS
+from tinyvit.support.shell.figures import counted
+from tinyvit.support.shell.progress import Progress
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import Settings
 
 _AT_A_TIME = 500  # images, of which the checksum is made

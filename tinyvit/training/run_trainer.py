@@ -5,15 +5,15 @@ from typing import Any
 
 from tinyvit.data import Dataset
 from tinyvit.model import Model
-from tinyvit.runs.checkpoint import Checkpoint
-from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.progress import Progress
+from tinyvit.support.shell.progress import Progress
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation
 from tinyvit.training.loop import Trainer
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.saving import EpochFiles, Saver
 from tinyvit.training.settings import Settings
 from tinyvit.training.signals import Interrupted, stop_signals
 from tinyvit.training.state import restored
+from tinyvit.weights.checkpoint import Checkpoint
 
 SAVE_SECONDS = 60  # between checkpoints, even within a long epoch; more if writing one takes long
 

@@ -14,16 +14,16 @@ from PIL import Image
 
 from tinyvit.data import Dataset, one_of_each
 from tinyvit.data.photo_fit import fit_for
-from tinyvit.distributed import by_first, current
 from tinyvit.engine import ReferenceEngine
-from tinyvit.errors import UserError
+from tinyvit.insight.pictures.curves import draw_curves
 from tinyvit.model import Params, ViTConfig
-from tinyvit.pictures.curves import draw_curves
-from tinyvit.runs.checkpoint import save_checkpoint
-from tinyvit.runs.folder import RunFolder
+from tinyvit.support.distributed import by_first, current
+from tinyvit.support.errors import UserError
 from tinyvit.training.evaluation import COLOURS_RIGHT
+from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import Settings
 from tinyvit.training.state import State, to_save
+from tinyvit.weights.checkpoint import save_checkpoint
 
 _QUICK = 3.0  # seconds: writing that takes longer makes checkpoints rarer
 
@@ -155,7 +155,7 @@ def write_patches(
 ) -> None:
     """Draw what a run without labels predicts of some test images; OSError or ValueError if that fails."""
     from tinyvit.insight.patches import filled_patches  # here, as runs with labels draw no patches
-    from tinyvit.pictures.rows import SHOWN, draw_patches
+    from tinyvit.insight.pictures.rows import SHOWN, draw_patches
 
     assert settings.target, "this run learns without labels"
     images, what = np.asarray(dataset.test.images[:SHOWN]), (settings.target, settings.corrupt, settings.seed)

@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.backend import Device, select_device
-from tinyvit.distributed import by_first, current, for_all_ranks
-from tinyvit.errors import UserError
-from tinyvit.runs.checkpoint import Checkpoint
-from tinyvit.runs.folder import RunFolder, changes_in, latest_run
-from tinyvit.shell.figures import as_argument, call
-from tinyvit.shell.progress import Progress
+from tinyvit.support.distributed import by_first, current, for_all_ranks
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.figures import as_argument, call
+from tinyvit.support.shell.progress import Progress
 from tinyvit.training.build_trainer import RunContext, new_trainer, prepared, resumed_trainer
 from tinyvit.training.choices import RECORDED, new_settings, on_ranks, resumed_settings, user_fixed
 from tinyvit.training.run_data import check_classes, check_files, check_not_among_classes, load_data
 from tinyvit.training.run_trainer import RunTrainer
+from tinyvit.training.runs.folder import RunFolder, changes_in, latest_run
 from tinyvit.training.saving import EpochFiles, write_names, write_patches, write_samples
 from tinyvit.training.settings import Settings
 from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
@@ -30,6 +29,7 @@ from tinyvit.training.wording import (
     where,
     why_done,
 )
+from tinyvit.weights.checkpoint import Checkpoint
 
 
 @for_all_ranks

@@ -16,20 +16,20 @@ from typing import Any, NamedTuple, TypedDict, get_args, get_type_hints
 
 import numpy as np
 
-from tinyvit import limits
 from tinyvit.data import DATASETS
 from tinyvit.data.augmentation import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES, make_policy
 from tinyvit.data.photo_fit import FITS
-from tinyvit.distributed import by_first
 from tinyvit.engine import PRECISIONS
-from tinyvit.errors import UserError
-from tinyvit.files.reading import read_json
 from tinyvit.model import RESNETS, SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS, places_of
 from tinyvit.model.initialise import INITS
 from tinyvit.objectives.patch_targets import TARGETS
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS, usual_learning_rate
+from tinyvit.support import limits
+from tinyvit.support.distributed import by_first
+from tinyvit.support.errors import UserError
+from tinyvit.support.files.reading import read_json
 
 LENGTHS, WARMUPS = ("epochs", "steps"), ("warmup_epochs", "warmup_steps")  # of each, one replaces the other
 _SIZES = ", ".join(usual_name(f"{size}/1").partition("/")[0] for size in SIZES)

@@ -7,11 +7,11 @@ import numpy as np
 
 from tinyvit.data import image_side, to_input
 from tinyvit.data.dataset import Rows
-from tinyvit.errors import UserError
 from tinyvit.model import Model, Params, ViTConfig, initialise, is_resnet, preset
 from tinyvit.model.mimetic import check_mimetic
 from tinyvit.model.whitening import check_whitening, whiten
 from tinyvit.objectives.patch_targets import pretraining_config
+from tinyvit.support.errors import UserError
 from tinyvit.training.learning import learning_rates
 from tinyvit.training.settings import Settings
 from tinyvit.training.stages import Stages
@@ -82,7 +82,7 @@ def _fresh_config(settings: Settings, side: int, classes: int) -> ViTConfig:
 
 
 def _from_weights(settings: Settings, classes: int, weights: Model) -> Model:
-    from tinyvit.weights.resolve import at_resolution  # here, as a model from scratch needs nothing of it
+    from tinyvit.training.loading import at_resolution  # here, as a model from scratch needs nothing of it
 
     regularisation: dict[str, Any] = {"dropout": settings.dropout, "drop_path": settings.drop_path}
     model = at_resolution(weights, settings.resolution, settings.position_resize).with_new_head(classes)

@@ -10,11 +10,11 @@ from typing import Any
 
 from tinyvit.backend import Array, array_module
 from tinyvit.engine import ReferenceEngine
-from tinyvit.errors import UserError
 from tinyvit.model import Params
-from tinyvit.runs.checkpoint import Checkpoint, is_record
+from tinyvit.support.errors import UserError
 from tinyvit.training.evaluation import rank
 from tinyvit.training.settings import Settings
+from tinyvit.weights.checkpoint import Checkpoint, is_record
 
 
 @dataclass

@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tinyvit.backend import Device, array_module
-from tinyvit.distributed import by_first
 from tinyvit.engine import make_engine
-from tinyvit.errors import UserError
 from tinyvit.insight.judging import with_interval
 from tinyvit.model import is_resnet, usual_name
 from tinyvit.optim import averaged
-from tinyvit.recipes.named import followed
-from tinyvit.shell.figures import as_argument, call, counted, duration
+from tinyvit.support.distributed import by_first
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.figures import as_argument, call, counted, duration
 from tinyvit.training.evaluation import figures_of_epoch
+from tinyvit.training.recipes.named import followed
 from tinyvit.training.run_trainer import RunTrainer
 from tinyvit.training.saving import write_patches
 from tinyvit.training.settings import Settings

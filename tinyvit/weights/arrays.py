@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.model.layout import ParamSpec
+from tinyvit.support.errors import UserError
 
 
 class NamedArrays:

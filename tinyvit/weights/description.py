@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tinyvit.errors import UserError, class_name
-from tinyvit.files.reading import read_json
 from tinyvit.model.later.rotary import DINOV3
+from tinyvit.support.errors import UserError, class_name
+from tinyvit.support.files.reading import read_json
 from tinyvit.weights.architectures import described_architecture
 
 # The names of the two forms in Hugging Face (hidden_act) and timm (act_layer).

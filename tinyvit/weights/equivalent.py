@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.model.later.biases import attention_weights
 from tinyvit.model.later.positions import position_table
+from tinyvit.support.errors import UserError
 
 
 def with_one_table(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:

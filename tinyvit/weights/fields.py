@@ -7,9 +7,9 @@ published models take for granted.
 import re
 from typing import Any
 
-from tinyvit.errors import UserError
 from tinyvit.model.config import READS_TOKEN, resnet_scale
 from tinyvit.model.later.rotary import Rotary
+from tinyvit.support.errors import UserError
 from tinyvit.weights.arrays import NamedArrays, square_image_size, unknown_resnet
 from tinyvit.weights.fitting import TIMM_RESNET
 from tinyvit.weights.naming import BACKBONE, CLIP, OPENAI, STEMS, TIMM, Naming

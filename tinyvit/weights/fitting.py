@@ -8,9 +8,9 @@ from math import floor
 from typing import Any
 
 from tinyvit.data.photo_fit import GREY, PhotoFit, fit_for
-from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig
 from tinyvit.model.later import fields_known_to
+from tinyvit.support.errors import UserError
 from tinyvit.weights.naming import HUGGING_FACE, TIMM, Naming
 
 GROUPS = 32  # of GroupNorm, in every ResNet of the official code and of timm

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from tinyvit.data.photo_fit import PhotoFit, fit_for
-from tinyvit.errors import UserError
-from tinyvit.files.atomic import replaced_folder, write_atomically
 from tinyvit.model import Params, ViTConfig
+from tinyvit.support.errors import UserError
+from tinyvit.support.files.atomic import replaced_folder, write_atomically
 from tinyvit.weights.description import TIMM_POOLS
 from tinyvit.weights.fitting import photos_unfit_for_hugging_face, timm_share, write_instead
 from tinyvit.weights.preprocessing import FILTERS, TIMM_FITS

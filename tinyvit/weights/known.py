@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tinyvit.errors import UserError
-from tinyvit.files import cache_folder
-from tinyvit.files.download import Report, download
+from tinyvit.support.errors import UserError
+from tinyvit.support.files import cache_folder
+from tinyvit.support.files.download import Report, download
 from tinyvit.weights.read import TORCH_ENDINGS
 
 FILE_ENDINGS = (".npz", ".safetensors", *TORCH_ENDINGS)  # a name that ends so is that of a file

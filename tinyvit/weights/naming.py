@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 from tinyvit.weights.equivalent import CLIP_PIXELS, HALF_PIXELS, IMAGENET_PIXELS, PixelScale
 
 # The ResNet of timm's hybrids. Without stages, it consists of its stem, and that word is omitted.

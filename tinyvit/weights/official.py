@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.config import resnet_scale
+from tinyvit.support.errors import UserError
 from tinyvit.weights.arrays import (
     NamedArrays,
     described_config,

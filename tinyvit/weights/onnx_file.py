@@ -20,14 +20,14 @@ import numpy as np
 
 from tinyvit.backend import to_numpy
 from tinyvit.data.photo_fit import PhotoFit, fit_for
-from tinyvit.errors import UserError
-from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later import fields_known_to
 from tinyvit.model.later.biases import attention_weights, with_bias
 from tinyvit.model.later.positions import part_of, position_table
 from tinyvit.model.later.rotary import turn_of
 from tinyvit.ops import Turn, relative_bias
+from tinyvit.support.errors import UserError
+from tinyvit.support.files.atomic import write_atomically
 from tinyvit.weights.onnx_graph import FLOAT, Graph, kernel, resnet
 
 LARGEST = 2_000_000_000  # bytes of parameters: a message of Protocol Buffers has less than 2 GiB

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from tinyvit import __version__, ops
-from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later.resnet import EPSILONS, unit_stride, units_of
+from tinyvit.support.errors import UserError
 
 OPSET = 17  # the operators of 2022, the first with LayerNormalization
 _IR_VERSION = 8  # the version of the file format that goes with them

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.errors import UserError
-from tinyvit.files.npz import names_in_npz, read_npz
 from tinyvit.model import Params, ViTConfig
+from tinyvit.support.errors import UserError
+from tinyvit.support.files.npz import names_in_npz, read_npz
 from tinyvit.weights.description import is_described_by_timm, read_description
 from tinyvit.weights.equivalent import OWN_PIXELS, adapt_to_pixel_scale
 from tinyvit.weights.naming import DINOV2, TIMM, naming_of, usual_names, usual_pixels

@@ -16,10 +16,10 @@ from typing import cast
 import numpy as np
 
 from tinyvit.backend import array_module, to_numpy
-from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, layout
 from tinyvit.model.model import M, Positions
 from tinyvit.ops.resize import resize_images, resize_matrix
+from tinyvit.support.errors import UserError
 
 
 def resize_positions(

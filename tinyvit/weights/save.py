@@ -11,18 +11,18 @@ from typing import BinaryIO
 import numpy as np
 
 from tinyvit.data.photo_fit import PhotoFit, fit_for
-from tinyvit.errors import UserError
-from tinyvit.files.atomic import write_atomically
-from tinyvit.files.npz import add_seal, is_sealed
-from tinyvit.files.reading import open_regular
 from tinyvit.model import Model, Params, ViTConfig
-from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, load_checkpoint, save_checkpoint
+from tinyvit.support.errors import UserError
+from tinyvit.support.files.atomic import write_atomically
+from tinyvit.support.files.npz import add_seal, is_sealed
+from tinyvit.support.files.reading import open_regular
+from tinyvit.training.loading import imagenet_classes
 from tinyvit.weights import fitting
+from tinyvit.weights.checkpoint import Checkpoint, is_checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.weights.equivalent import OWN_PIXELS
 from tinyvit.weights.folders import save_hugging_face, save_timm
 from tinyvit.weights.official import to_official
 from tinyvit.weights.onnx_file import save_onnx
-from tinyvit.weights.resolve import imagenet_classes
 from tinyvit.weights.safetensors import write_safetensors
 from tinyvit.weights.torch_names import to_torch_names
 

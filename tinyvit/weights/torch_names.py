@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later import fields_known_to
+from tinyvit.support.errors import UserError
 from tinyvit.weights import equivalent, fitting
 from tinyvit.weights.arrays import NamedArrays, described_config, empty_params, renamed, take_positions
 from tinyvit.weights.fields import fields_of

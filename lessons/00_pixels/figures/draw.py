@@ -15,7 +15,7 @@ from lessons.drawing import AXIS, BLUE, GREEN, INK, PAPER, QUIET, RED, Sheet
 from lessons.star import star
 from tinyvit.data import normalise
 from tinyvit.data.shapes import CLASSES, DISTANCES, make_shapes
-from tinyvit.pictures.colours import heat_colours
+from tinyvit.insight.pictures.colours import heat_colours
 
 FOLDER = Path(__file__).parent
 solution = importlib.import_module("lessons.00_pixels.solution")

@@ -6,8 +6,8 @@ import numpy as np
 
 from lessons.drawing import BLUE, FAINT, GREEN, INK, ORANGE, QUIET, RED, Sheet
 from lessons.star import star
+from tinyvit.insight.pictures.colours import tint
 from tinyvit.ops import attention, class_token, linear, patchify, position_embedding, unpatchify
-from tinyvit.pictures.colours import tint
 
 HERE = Path(__file__).parent
 PATCH, GAP, SIDE = 8, 7, 46  # pixels of a patch; points between patches; points of a patch

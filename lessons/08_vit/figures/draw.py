@@ -8,6 +8,7 @@ from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Axes, Sheet
 from lessons.star import star
 from tinyvit.data import normalise
 from tinyvit.data.shapes import CLASSES, make_shapes
+from tinyvit.insight.pictures.colours import tint
 from tinyvit.model import ViTConfig, forward, initialise, stages
 from tinyvit.model.arrange import split_at_blocks
 from tinyvit.model.stage import infer_through
@@ -20,7 +21,6 @@ from tinyvit.ops import (
     mlp_backward,
     softmax,
 )
-from tinyvit.pictures.colours import tint
 from tinyvit.training.fit import fit
 
 HERE = Path(__file__).parent

@@ -16,10 +16,10 @@ from lessons.drawing import AXIS, BLUE, INK, ORANGE, QUIET, Axes, Sheet, nice_ti
 from lessons.star import star
 from tinyvit.data import make_shapes
 from tinyvit.data.mixing import Mixing, mix_images
-from tinyvit.pictures import sheet as fine  # with one pixel a point
-from tinyvit.pictures.axes import legend_width
-from tinyvit.pictures.colours import GRID, SERIES, tint
-from tinyvit.pictures.text import cut, text_width
+from tinyvit.insight.pictures import sheet as fine  # with one pixel a point
+from tinyvit.insight.pictures.axes import legend_width
+from tinyvit.insight.pictures.colours import GRID, SERIES, tint
+from tinyvit.insight.pictures.text import cut, text_width
 
 comparisons = importlib.import_module("lessons.15_recipes.ingredients").comparisons
 HERE = Path(__file__).parent

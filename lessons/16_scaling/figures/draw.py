@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from lessons.drawing import AXIS, BLUE, INK, ORANGE, QUIET, Axes, Sheet
-from tinyvit.pictures.colours import SERIES
+from tinyvit.insight.pictures.colours import SERIES
 
 HERE = Path(__file__).parent
 LINES = {

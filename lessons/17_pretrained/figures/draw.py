@@ -14,9 +14,9 @@ import numpy as np
 import tinyvit
 from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, Sheet
 from lessons.star import star
+from tinyvit.insight.pictures.colours import tint
 from tinyvit.insight.positions import position_similarity
 from tinyvit.ops.resize import resize_images
-from tinyvit.pictures.colours import tint
 
 HERE = Path(__file__).parent
 OLD, NEW = 4, 8  # values in the rows of the line-up

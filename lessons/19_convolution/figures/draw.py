@@ -6,8 +6,8 @@ import numpy as np
 
 from lessons.drawing import AXIS, BLUE, FAINT, INK, ORANGE, PAPER, QUIET, Sheet
 from lessons.star import star
+from tinyvit.insight.pictures.colours import tint
 from tinyvit.ops import convolution, windows, windows_backward
-from tinyvit.pictures.colours import tint
 
 HERE = Path(__file__).parent
 EDGES = np.array([[0.0, -1, 0], [-1, 4, -1], [0, -1, 0]])

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from lessons.drawing import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, PAPER, QUIET, RED, Axes, Sheet
+from tinyvit.insight.pictures.colours import tint
 from tinyvit.ops import positions_2d, positions_sincos
-from tinyvit.pictures.colours import tint
 
 HERE = Path(__file__).parent
 KEYS = (BLUE, ORANGE, GREEN, RED)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tinyvit.benchmark.measure import matmul_rate
+from tinyvit.bench.measure import matmul_rate
 from tinyvit.engine.blas import one_blas_thread
 from tinyvit.ops.layer_norm import row_means
 

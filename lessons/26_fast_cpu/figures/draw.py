@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from lessons.drawing import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, QUIET, Axes, Sheet
-from tinyvit.pictures.colours import tint
+from tinyvit.insight.pictures.colours import tint
 
 HERE = Path(__file__).parent
 LABELS = {

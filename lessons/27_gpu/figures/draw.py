@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 
 from lessons.drawing import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, PAPER, QUIET, RED, Sheet
-from tinyvit.pictures.colours import tint
+from tinyvit.insight.pictures.colours import tint
 
 HERE = Path(__file__).parent
 CARDS = import_module("lessons.27_gpu.cards")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lessons.drawing import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, PAPER, QUIET, Sheet
-from tinyvit.pictures.colours import tint
+from tinyvit.insight.pictures.colours import tint
 
 HERE = Path(__file__).parent
 COLOURS = (BLUE, GREEN, ORANGE)

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from lessons.drawing import AXIS, BLUE, GREEN, INK, ORANGE, QUIET, Axes, Sheet
+from tinyvit.insight.pictures.colours import tint
 from tinyvit.model import preset
 from tinyvit.model.cost import parameter_count
 from tinyvit.model.layout import layout
-from tinyvit.pictures.colours import tint
 
 HERE = Path(__file__).parent
 rings = import_module("lessons.30_many_devices.network")

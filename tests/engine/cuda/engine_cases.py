@@ -8,11 +8,11 @@ import numpy as np
 
 from tests.helpers import tiny_config
 from tinyvit.backend import to_numpy
-from tinyvit.checking import random_params
 from tinyvit.data import make_policy, plan_batch
 from tinyvit.engine import Training
 from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan import Options, Update, plan_inference, plan_step
+from tinyvit.gradcheck import random_params
 from tinyvit.model.later.rotary import DINOV3, Rotary
 from tinyvit.objectives import loss_and_grads, masked_patches
 from tinyvit.training.learning import make_learning

@@ -7,10 +7,10 @@ from tests.engine.cuda.engine_cases import CASES, SIDE, draw
 from tests.helpers import distance
 from tinyvit.backend import to_numpy
 from tinyvit.data import plan_batch
-from tinyvit.distributed import ALONE, Ranks
 from tinyvit.engine import ReferenceEngine, Training, make_engine
 from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.optim import make_optimizer
+from tinyvit.support.distributed import ALONE, Ranks
 
 
 class Twins(Ranks):

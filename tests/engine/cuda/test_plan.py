@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.engine.cuda.random_models import configs, options, plan_of, step_of
 from tests.helpers import tiny_config
 from tinyvit import model, ops
-from tinyvit.checking import random_params
 from tinyvit.engine.cuda.launch import Buffer, Product
 from tinyvit.engine.cuda.plan import Options, Update, plan_inference, plan_step
 from tinyvit.engine.cuda.plan.draft import Draft
 from tinyvit.engine.cuda.workspace import buffers_of, plan_workspace
+from tinyvit.gradcheck import random_params
 from tinyvit.model import Params, layout, preset
 from tinyvit.model.stage import infer_through
 from tinyvit.ops import Noise

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.engine.cuda.run import assert_agrees, run
 from tinyvit.engine.cuda.calls.sums import ColumnSum, add_columns, column_jobs
 from tinyvit.engine.cuda.launch import Buffer
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 
 @settings(max_examples=15)

@@ -9,13 +9,13 @@ import pytest
 
 from tests.helpers import tiny_config
 from tests.stand_in_cuda import FakeCublas
-from tinyvit.checking.models import MODEL_CHECKS
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training, make_engine
 from tinyvit.engine.cuda import cublas
 from tinyvit.engine.cuda import engine as engine_module
 from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.plan import plan_inference, plan_step
 from tinyvit.engine.cuda.support import unsupported
+from tinyvit.gradcheck.models import MODEL_CHECKS
 from tinyvit.model import Params, initialise, layout, preset
 from tinyvit.model.later.rotary import Rotary
 from tinyvit.objectives import loss_and_grads, masked_patches

@@ -15,8 +15,8 @@ from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan import Options, Update, plan_step
 from tinyvit.engine.cuda.plan.draft import PRECISIONS
 from tinyvit.engine.cuda.support import unsupported
-from tinyvit.errors import UserError
 from tinyvit.model import preset
+from tinyvit.support.errors import UserError
 
 WARP, REGISTERS, REGISTER_UNIT = 32, 65536, 256  # of each multiprocessor; registers are given out to warps
 

@@ -15,7 +15,6 @@ from itertools import pairwise
 import numpy as np
 
 from tinyvit import model
-from tinyvit.cores import available_cores, available_memory
 from tinyvit.engine.blas import blas_threads, keep_freed_memory
 from tinyvit.engine.cpu.blocks import Blocks, InferenceBlocks
 from tinyvit.engine.cpu.folding import Folded, fold, unfold_gradients
@@ -30,6 +29,7 @@ from tinyvit.model.passes import check_images
 from tinyvit.model.stage import Stage, infer_through
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Corruption, Noise
+from tinyvit.support.cores import available_cores, available_memory
 
 # Micro-batches are sized so that the largest array has about this many bytes.
 _TARGET_BYTES = 2_000_000

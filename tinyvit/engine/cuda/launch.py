@@ -10,7 +10,7 @@ from math import prod
 
 import numpy as np
 
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 MOST_BLOCKS = 65_535  # that CUDA allows in the second and third direction of a grid
 MOST_THREADS = 2**31 - 1  # in the first direction: kernels number them by an int

@@ -10,11 +10,10 @@ Then
     model = tinyvit.preset("nano/4", 32, 10, parts=("my_part",))
 
 is a model that has it, which trains, is saved and loaded. Engines and formats that do not have the part leave
-the model to the reference, or refuse it. Add a small model with the part to tinyvit.checking.models: its
+the model to the reference, or refuse it. Add a small model with the part to tinyvit.gradcheck.models: its
 gradients are then checked by python -m tinyvit.gradcheck, and all else by pytest tests/model.
 """
 
-from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later import (
     attention_pool,
@@ -36,6 +35,7 @@ from tinyvit.model.later import (
     rotary,
 )
 from tinyvit.model.later.part import Part
+from tinyvit.support.errors import UserError
 
 PARTS = (
     Part({"gelu": "tanh"}, known_to={"gelu": "cpu onnx timm"}),  # other activations: see ops.gelu

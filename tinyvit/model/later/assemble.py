@@ -4,7 +4,6 @@ import math
 
 from tinyvit import ops
 from tinyvit.backend import Array
-from tinyvit.errors import UserError
 from tinyvit.model.block import block, block_backward
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.last_block import last_block, last_block_backward
@@ -15,6 +14,7 @@ from tinyvit.model.layout import ParamSpec, block_specs, depth, readout_specs, s
 from tinyvit.model.params import Params
 from tinyvit.model.stage import Stage, backward_through, block_stage, forward_through, stage
 from tinyvit.model.vit import vit
+from tinyvit.support.errors import UserError
 
 PLAIN = Step()  # in inference, and in training without noise
 

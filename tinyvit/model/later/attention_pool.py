@@ -7,13 +7,13 @@ See ops.attention_pool. An MLP with a skip connection follows, as in a block:
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
-from tinyvit.errors import UserError
 from tinyvit.model import distributions
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step, before, instead
 from tinyvit.model.layout import ParamSpec, linear_specs, norm_specs
 from tinyvit.model.params import Params
 from tinyvit.model.stage import Stage
+from tinyvit.support.errors import UserError
 
 
 def attention_pool_stage(config: ViTConfig) -> Stage:

@@ -2,11 +2,11 @@
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
-from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Stages, Step
 from tinyvit.model.params import Params
 from tinyvit.model.stage import Stage
+from tinyvit.support.errors import UserError
 
 
 def _stem(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:

@@ -6,12 +6,12 @@ It acts on the output of each branch of a block, and starts at the small number 
 from functools import partial
 
 from tinyvit import ops
-from tinyvit.errors import UserError
 from tinyvit.model import distributions
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step
 from tinyvit.model.layout import ParamSpec
 from tinyvit.model.stage import stage
+from tinyvit.support.errors import UserError
 
 _GAINS = {"attention": "scale1", "mlp": "scale2"}
 

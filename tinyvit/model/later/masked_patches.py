@@ -5,11 +5,11 @@ In training, some patches are corrupted (see ops.corruption), and only these are
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
-from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step, after, instead
 from tinyvit.model.layout import ParamSpec
 from tinyvit.model.stage import stage
+from tinyvit.support.errors import UserError
 
 
 def _stem(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:

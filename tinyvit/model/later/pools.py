@@ -9,10 +9,10 @@ A mean-pooled model normally has no class token; config.class_token decides wher
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
-from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step, instead
 from tinyvit.model.stage import stage
+from tinyvit.support.errors import UserError
 
 
 def mean_of_patches(x: Array, prefix: int) -> tuple[Array, tuple]:

@@ -10,13 +10,13 @@ With config.position_at 'blocks' each block has such a table; with 'shared' all 
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
-from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step
 from tinyvit.model.later.positions import part_of, position_specs
 from tinyvit.model.params import Params
 from tinyvit.model.stage import Stage
 from tinyvit.ops.relative_bias import table_rows
+from tinyvit.support.errors import UserError
 
 
 def relative_stage(name: str) -> Stage:

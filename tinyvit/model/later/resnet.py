@@ -30,13 +30,13 @@ from typing import NamedTuple
 
 from tinyvit import ops
 from tinyvit.backend import Array
-from tinyvit.errors import UserError
 from tinyvit.model import distributions
 from tinyvit.model.config import ViTConfig, resnet_scale
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step, instead
 from tinyvit.model.layout import ParamSpec, Shape, norm_specs
 from tinyvit.model.params import Params
 from tinyvit.model.stage import Stage, stage
+from tinyvit.support.errors import UserError
 
 
 class Epsilons(NamedTuple):

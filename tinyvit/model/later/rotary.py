@@ -26,13 +26,13 @@ from numpy.typing import DTypeLike
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
-from tinyvit.errors import UserError
 from tinyvit.model.config import Rotary, ViTConfig
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step
 from tinyvit.model.layout import ParamSpec
 from tinyvit.model.params import Params
 from tinyvit.model.stage import Stage
 from tinyvit.ops.rotary import Turn
+from tinyvit.support.errors import UserError
 
 DINOV3 = Rotary(100.0, 4 * math.pi, 0.5, -2 * math.pi, pairs=False)  # from -2 pi to 2 pi
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import FEWER_IMAGES, Buffer, Launch
-from tinyvit.errors import UserError
+from tinyvit.support.errors import UserError
 
 _COLUMNS, _HEIGHT = 32, 16  # threads of a block: side by side and one above the other
 _MOST = 2**31 - 1  # numbers of a job

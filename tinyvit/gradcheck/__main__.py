@@ -1,0 +1,6 @@
+"""Runs the command of this package."""
+
+from tinyvit.gradcheck import main, parser
+from tinyvit.support.shell.command import run_command
+
+run_command(parser(), main)

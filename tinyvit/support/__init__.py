@@ -1,0 +1,1 @@
+"""What knows nothing of Vision Transformers: the terminal, files, ranks, cores, limits, errors."""

@@ -1,0 +1,176 @@
+"""The interface between processes that train one model together; here, one process alone.
+
+Each process is a rank, numbered from 0. A method that is called a collective must be called by all ranks, in
+the same order: it returns only when all have called it. With one process every collective returns at once.
+
+So that a training run is written for one process, `by_first` marks a function that rank 0 carries out for
+all, such as writing into the run folder, and `in_turn` one that every rank needs but one of a machine should
+carry out before the others, such as a download. Within either there is one process, whatever else is marked.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import pairwise
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+
+from tinyvit.support.errors import UserError
+
+if TYPE_CHECKING:  # this is imported by every command before anything that takes long
+    import numpy as np
+
+    from tinyvit.backend import Array
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Ranks:
+    """One process alone, and the interface of several.
+
+    rank is the number of this process among `size`, and local_rank its number among those of this machine,
+    host. neighbours holds, for each of the latter, the set of cores that it may run on (None: not known).
+    """
+
+    rank = 0
+    size = 1
+    local_rank = 0
+    host = ""
+    neighbours: tuple[frozenset[int] | None, ...] = ()
+
+    @property
+    def is_first(self) -> bool:
+        """True for rank 0, which alone prints and writes files."""
+        return self.rank == 0
+
+    def part(self, count: int) -> slice:
+        """This rank's share of `count` things, in order: as many as that of any other, give or take one."""
+        return parts(count, self.size)[self.rank]
+
+    def gather(self, value: T) -> list[T]:
+        """The values of all ranks, in order, copied by pickling. A collective."""
+        return [value]
+
+    def gather_rows(self, rows: np.ndarray) -> np.ndarray:
+        """The rows of all ranks, those of rank 0 first. A collective."""
+        return rows
+
+    def max(self, number: int) -> int:
+        """The largest of a whole number of each rank. A collective."""
+        return max(self.gather(number))
+
+    def all_reduce(self, flat: Array) -> None:
+        """Replace a flat array, in place, by its sum over all ranks. A collective."""
+
+    def sum(self, number: Array) -> Array:
+        """The sum of a number of each rank, an array without axes. A collective."""
+        return number
+
+    def first(self, function: Callable[..., T], *args: object) -> T:
+        """The result of the function on rank 0, the only rank that calls it. A collective.
+
+        If it raises UserError or OSError, all ranks do. The result is copied to the others by pickling.
+        """
+        if self.size == 1:
+            return function(*args)
+        own = _tried(function, *args) if self.is_first else (None, None)
+        copy = self.gather(own)[0]
+        result, error = own if self.is_first else copy
+        if error:
+            raise error
+        return cast(T, result)
+
+    def in_turn(self, function: Callable[..., T], *args: object) -> T:
+        """The result of the function on this rank, called first by one rank of each machine. A collective.
+
+        So a download that each needs is made once. If it raises UserError or OSError on a rank, all do, and
+        the message names the rank.
+        """
+        if self.size == 1:
+            return function(*args)
+        result, error = None, None
+        for now in (self.local_rank == 0, self.local_rank > 0):
+            if now:
+                result, error = _tried(function, *args)
+            for rank, (found, host) in enumerate(self.gather((error, self.host))):
+                if found:
+                    raise UserError(f"rank {rank} on {host}: {found}") if rank else found
+        return cast(T, result)
+
+    def check_same(self, value: Hashable, what: str) -> None:
+        """Raise UserError on all ranks if this value is not that of rank 0 on any of them. A collective."""
+        values = self.gather((value, self.host))
+        for rank, (other, host) in enumerate(values):
+            if other != values[0][0]:
+                raise UserError(
+                    f"rank {rank} on {host}: {what} are not those of rank 0: give all ranks the same ones."
+                )
+
+    def all_failed(self) -> bool:
+        """Called by a rank that has failed: True if all others have failed too, within seconds."""
+        return True
+
+    def abort(self, status: int) -> None:
+        """End all ranks at once, with this exit status; one process alone ends in its own way."""
+
+
+def _tried(function: Callable[..., T], *args: object) -> tuple[T | None, Exception | None]:
+    """The result of a function, and its error if that is one for the user."""
+    try:
+        return function(*args), None
+    except (UserError, OSError) as error:
+        return None, error
+
+
+ALONE = Ranks()
+_current: ContextVar[Ranks] = ContextVar("ranks", default=ALONE)
+
+
+def current() -> Ranks:
+    """The ranks of the training that is under way; one process alone unless acting_as says otherwise."""
+    return _current.get()
+
+
+@contextmanager
+def acting_as(ranks: Ranks) -> Iterator[Ranks]:
+    """Within this context, these are the ranks."""
+    token = _current.set(ranks)
+    try:
+        yield ranks
+    finally:
+        _current.reset(token)
+
+
+def by_first(function: Callable[P, T]) -> Callable[P, T]:
+    """A function that rank 0 carries out for all: see Ranks.first. A collective."""
+
+    @functools.wraps(function)
+    def run(*args: P.args, **named: P.kwargs) -> T:
+        return current().first(_alone, function, args, named)
+
+    return run
+
+
+def in_turn(function: Callable[P, T]) -> Callable[P, T]:
+    """A function that every rank carries out, one of each machine before the others. A collective."""
+
+    @functools.wraps(function)
+    def run(*args: P.args, **named: P.kwargs) -> T:
+        return current().in_turn(_alone, function, args, named)
+
+    return run
+
+
+def _alone(function: Callable[..., T], args: tuple, named: dict) -> T:
+    with acting_as(ALONE):
+        return function(*args, **named)
+
+
+def parts(count: int, size: int) -> list[slice]:
+    """`count` things in `size` runs of nearly equal length, in order, as numpy.array_split cuts them."""
+    short, longer = divmod(count, size)
+    starts = [rank * short + min(rank, longer) for rank in range(size + 1)]
+    return [slice(a, b) for a, b in pairwise(starts)]

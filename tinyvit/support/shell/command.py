@@ -1,0 +1,127 @@
+"""What all commands share: how the command line is parsed, and the types of flags."""
+
+import argparse
+import contextlib
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tinyvit.support.distributed import one_job
+from tinyvit.support.errors import UserError
+from tinyvit.support.files.reading import NOT_FREE, is_free
+from tinyvit.support.limits import COUNT, PIXELS, POSITIVE, SEED, THREADS, Rule
+from tinyvit.support.shell.ending import ending, fail
+from tinyvit.support.shell.figures import call
+
+_CALL = re.compile(r"`python -m tinyvit[^`]*`: ")  # how the docstring of a command begins
+
+
+def run_command(
+    parser: argparse.ArgumentParser,
+    main: Callable[[argparse.Namespace], int | None],
+    words: Sequence[str] | None = None,
+) -> NoReturn:
+    """Parse the command line, call main with the result, and exit with the status it returns (None: 0).
+
+    words are the command-line arguments, by default sys.argv[1:]. See `ending` for what happens when main
+    fails, and `one_job` for what happens to the other processes of its job.
+    """
+    flags = [flag for action in parser._actions for flag in action.option_strings]
+    with one_job(), ending(parser.prog, flags):
+        status = main(parser.parse_args(words)) or 0
+    sys.exit(status)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, like all others; flags may be anywhere on the command line."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        for word in sys.argv[1:] if args is None else args:
+            if word.startswith("-") and word.endswith("=--"):  # argparse would take it for an empty list
+                self.error(f"argument {word.removesuffix('=--')}: expected one argument")
+        return self.parse_intermixed_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        fail(self.prog, f"{message} (see --help)")
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Wraps the paragraphs of an epilog to fit the terminal, except for indented lines."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        def fitted(paragraph: str) -> str:
+            return paragraph if "\n  " in f"\n{paragraph}" else textwrap.fill(paragraph, width)
+
+        return "\n\n".join(fitted(paragraph) for paragraph in text.rstrip().split("\n\n"))
+
+
+def make_parser(name: str, description: str | None, epilog: str = "") -> argparse.ArgumentParser:
+    """A parser for `python -m tinyvit.NAME`, with the summary of the module's docstring as description."""
+    return _Parser(
+        prog=f"tinyvit.{name}",
+        description=summary(description),
+        epilog=re.sub(r"python -m tinyvit\.(\w+)", lambda found: call(found[1]), epilog),
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+
+
+def summary(docstring: str | None) -> str:
+    """What follows "`python -m tinyvit.NAME`: " in the first line of a docstring, as a sentence."""
+    line = (docstring or "").strip().partition("\n")[0]
+    line = _CALL.sub("", line)
+    return line[:1].upper() + line[1:]
+
+
+# Types for argparse: each turns the text of a flag into a value, or says what was expected.
+
+
+def typed(rule: Rule, *kinds: type) -> Callable[[str], Any]:
+    """Text as a value of the first of these kinds that it can be, which has to follow the rule."""
+
+    def value_of(text: str) -> Any:
+        for kind in kinds:
+            with contextlib.suppress(ValueError, TypeError):  # NoneType takes no text
+                value = kind(text)
+                if rule.fits(value):
+                    return value
+        raise argparse.ArgumentTypeError(f"{text!r} is not {rule.words}")
+
+    return value_of
+
+
+positive_int, positive_float = typed(COUNT, int), typed(POSITIVE, float)
+pixel_count, thread_count, seed = typed(PIXELS, int), typed(THREADS, int), typed(SEED, int)
+
+
+def path_text(text: str) -> str:
+    """A path, as it was given: not an empty one, which Python would take for the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError(
+            "the path is empty, as if from a shell variable that is not set: give a path, or omit it"
+        )
+    return text
+
+
+def some_path(text: str) -> Path:
+    """A path that is not empty."""
+    return Path(path_text(text))
+
+
+def png_path(text: str) -> Path:
+    """A path that ends in .png, where there is nothing yet or a picture that tinyvit has drawn."""
+    if not text.lower().endswith(".png"):
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .png")
+    if not is_free(Path(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} {NOT_FREE}: choose another name, or move it away")
+    return Path(text)
+
+
+def usual_png(path: Path) -> Path:
+    """A path for a picture for which the user has given none; UserError if png_path would refuse it."""
+    if not is_free(path):
+        raise UserError(f"{path} {NOT_FREE}: choose another name with --out, or move it away.")
+    return path

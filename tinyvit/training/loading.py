@@ -1,0 +1,173 @@
+"""Loading a model from any source: a run, a checkpoint, a file of weights, a folder, or a known name."""
+
+import os
+import warnings
+from dataclasses import replace
+from numbers import Integral
+from pathlib import Path
+
+import numpy as np
+
+from tinyvit.data.photo_fit import fit_for
+from tinyvit.model import Model
+from tinyvit.model.model import M
+from tinyvit.ops.resize import METHODS
+from tinyvit.support.distributed import in_turn
+from tinyvit.support.errors import UserError
+from tinyvit.support.files.download import Report
+from tinyvit.training.runs.folder import RunFolder, has_checkpoint
+from tinyvit.weights.checkpoint import is_checkpoint, load_checkpoint
+from tinyvit.weights.description import has_words, read_class_names
+from tinyvit.weights.equivalent import for_colour
+from tinyvit.weights.known import find_weights, from_hub, is_hub_name
+from tinyvit.weights.preprocessing import read_preprocessing
+from tinyvit.weights.read import is_by_tinyvit, load_weights, usual_position_resize, weights_in
+from tinyvit.weights.resize import at_image_size
+
+
+@in_turn
+def load_any(
+    source: str, report: Report | None = None, heads: int | None = None, checkpoint: str = "best"
+) -> Model:
+    """The model in a run folder, checkpoint or file of weights, or under a known name, in main memory.
+
+    Known names are downloaded once, with calls of report(done_bytes, total_bytes). heads is the number of
+    heads, if the file does not state it; checkpoint is the one to use, for a run. A model for grey images is
+    converted to one for colour images that uses their grey values. If the files beside published weights
+    state the size of photos, the model is one for that size. Raises UserError if the source is none of
+    these, is damaged, is for images of other channels, or if heads contradicts the shapes of its arrays.
+    """
+    try:
+        with np.errstate(all="ignore"):  # what overflows is found below
+            model = _load(_weights_within(source), report, heads, checkpoint)
+    except MemoryError as error:
+        raise UserError(
+            f"{source} does not fit into memory, at the size that it or the files beside it state: correct "
+            "them, or choose a smaller model."
+        ) from error
+    config = model.config
+    if heads not in (None, config.heads):
+        raise UserError(f"{source} itself states that it has {config.heads} heads: omit heads (--heads).")
+    if config.channels not in (1, 3):
+        raise UserError(
+            f"{source} is for {config.channels}-channel images, expected 3 channels, or 1 for grey: tinyvit "
+            "reads colour photos. Choose another checkpoint."
+        )
+    config, params = for_colour(config, model.params)
+    if not np.isfinite(params.flat).all():
+        raise UserError(f"{source} contains numbers that are not finite: download it, or train it, again.")
+    return replace(model, config=config, params=params)
+
+
+def check_has_head(source: str, model: Model) -> None:
+    """Raise UserError for a model without a head for classes, when classes are needed."""
+    if not model.has_head:
+        raise UserError(
+            f"{source} {why_no_classes(model)}: fine-tune it with tinyvit.finetune, or use its features with "
+            "tinyvit.fewshot."
+        )
+
+
+def why_no_classes(model: Model) -> str:
+    """Why a model without a head for classes has none, to be said of its source."""
+    if model.config.predicts_patches:
+        return "learned without labels, to predict patches, and has no classes"
+    if model.texts:
+        return "has no classes but those that predict --classes, or zero_shot in Python, gives it in words"
+    return "has no head and therefore no classes"
+
+
+def class_names(source: str, count: int) -> tuple[str, ...]:
+    """The class names of weights: in their config.json, otherwise ImageNet's for 1000, or ().
+
+    A .safetensors file that tinyvit wrote need not be for ImageNet: without a config.json, it has no names.
+    """
+    path, names = Path(source), None
+    if os.path.exists(path):  # unlike Path.exists, not an error for a name too long
+        names = read_class_names((path if path.is_dir() else path.parent) / "config.json", count)
+    if names is None and count == 1000 and not is_by_tinyvit(path):
+        names = imagenet_classes()
+    return names or ()
+
+
+def _load(source: str, report: Report | None, heads: int | None, which: str) -> Model:
+    path = Path(source)
+    if not os.path.isdir(path):
+        path = find_weights(source, report)
+    if os.path.isdir(path) or is_checkpoint(path):
+        found = RunFolder.open(path).load(which) if path.is_dir() else load_checkpoint(path)
+        classes = found.classes
+        if not classes and (path.is_dir() or found.progress):  # then it is of a run, which may state them
+            folder = path if path.is_dir() else path.parent
+            classes = read_class_names(folder / "config.json", found.config.classes) or ()
+        return Model(found.config, found.params, classes, found.position_resize, found.photo_fit)
+    config, params = load_weights(path, heads)
+    fit = read_preprocessing(path.parent) if os.path.isfile(source) else None  # not of a known name
+    is_classifier = config.classes > 1 and config.predicts == "image"  # even one made of a CLIP or SigLIP
+    texts = path.parent if has_words(path.parent) and not is_classifier else None
+    classes = class_names(source, config.classes) if is_classifier else ()
+    model = Model(config, params, classes, usual_position_resize(path), fit, texts=texts)
+    if fit is None or config.has_resnet:
+        return model
+    fit = fit.covered_by(config.patch_size)
+    try:
+        return at_image_size(replace(model, photo_fit=fit), fit.size)
+    except UserError as error:
+        raise UserError(f"the files beside {path} state another size of photos: {error}") from error
+
+
+def _weights_within(source: str) -> str:
+    """The path of the weights in a Hugging Face folder; any other source unchanged."""
+    folder = Path(source)
+    if is_hub_name(source):
+        folder = from_hub(source)
+        if not weights_in(folder):
+            raise UserError(f"{source} has no .safetensors file on Hugging Face's hub: choose another model.")
+    if has_checkpoint(folder):
+        return source  # a run, perhaps with an export
+    return str(weights_in(folder) or source)
+
+
+def at_resolution(
+    model: M, resolution: int | None, position_resize: str | None = None, edge: bool = False
+) -> M:
+    """The same model for square images of that side; for None, the model unchanged.
+
+    Position embeddings are resized with position_resize or, by default, as in the library that the model
+    comes from. If its patches do not divide the images, photos become images of that side and lose their
+    lower and right edge, as in other libraries, with a warning; unless edge is False, or images are smaller
+    than a patch or read by a ResNet: then this raises UserError.
+    """
+    P = model.config.pixels_per_patch
+    if position_resize not in (None, *METHODS):
+        raise UserError(f"position_resize is {position_resize!r}, expected one of {', '.join(METHODS)}.")
+    if resolution is None:
+        if position_resize:
+            raise UserError(
+                "position_resize (--position-resize) has no effect without a resolution (--resolution): give "
+                "one."
+            )
+        return model
+    if not isinstance(resolution, Integral) or resolution < 1:
+        raise UserError(f"the resolution is {resolution!r}, expected a whole number of pixels, 1 or more.")
+    if model.config.has_transformer and resolution % P:
+        below, above = resolution // P * P, (resolution // P + 1) * P
+        what = f"the model's patches of {P} x {P} do not divide images of {resolution} x {resolution} pixels"
+        choose = f"choose a resolution (--resolution) of {f'{below} or {above}' if below else above}"
+        if not edge or not below or model.config.has_resnet:
+            raise UserError(f"{what}: {choose}.")
+        warnings.warn(
+            f"{what}: their lower and right edges are cut off. To keep them, {choose}.", stacklevel=3
+        )
+        fit = fit_for(resolution, model.photo_fit).covered_by(P)
+        return at_image_size(replace(model, photo_fit=fit), below, position_resize or model.position_resize)
+    return at_image_size(model, resolution, position_resize or model.position_resize)
+
+
+def imagenet_classes() -> tuple[str, ...]:
+    """The 1000 classes of ImageNet (ILSVRC 2012), in the order of the logits of published heads.
+
+    From 'tench, Tinca tinca' to 'toilet tissue, toilet paper, bathroom tissue': the words of each class's
+    synset in WordNet 3.0 (Princeton University), most common first.
+    """
+    return tuple((Path(__file__).parent / "imagenet_classes.txt").read_text("utf-8").splitlines())
