@@ -205,9 +205,6 @@ class Settings:
         return cls(**values)
 
 
-_GONE = ("shard_optimizer",)  # settings of older versions that changed nothing in what a run computes
-
-
 @lru_cache(maxsize=1)
 def _types() -> dict[str, Any]:
     """The type of each setting, by name."""
@@ -229,6 +226,7 @@ def _is_a(value: Any, kinds: tuple[type, ...]) -> bool:
     return isinstance(value, (*kinds, int) if float in kinds else kinds)
 
 
+_GONE = ("shard_optimizer",)  # settings of older versions that changed nothing in what a run computes
 _KINDS = {str: "a string", bool: "true or false", int: "a whole number", float: "a number"}
 _Rule = tuple[Callable[[Any], bool], str]
 
