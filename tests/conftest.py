@@ -110,14 +110,14 @@ def few_shapes(monkeypatch):
 
 @pytest.fixture(scope="session")
 def run_once(photos, tmp_path_factory):
-    """run_once(flags ..., step=None): the folder of a run, stopped after that step if one is given.
+    """run_once(flags ..., name="run", step=None): the folder of a run, stopped after a step if one is given.
 
     It is trained once for all tests: copy it to change it.
     """
 
     @cache
-    def run_once(*flags, step=None):
-        run = tmp_path_factory.mktemp("runs") / "run"
+    def run_once(*flags, name="run", step=None):
+        run = tmp_path_factory.mktemp("runs") / name
         stopped = interrupted_after(pytest.MonkeyPatch(), step) if step else nullcontext()
         quiet = redirect_stdout(StringIO()), redirect_stderr(StringIO())
         with stopped, quiet[0], quiet[1], pytest.raises(SystemExit) as leaving:
@@ -131,7 +131,7 @@ def run_once(photos, tmp_path_factory):
 @pytest.fixture(scope="session")
 def trained(run_once):
     """A run with a validation split that has learned its two colours."""
-    return run_once("--epochs", "8", "--lr", "0.003", "--validation", "8")
+    return run_once("--epochs", "8", "--lr", "0.003", "--validation", "8", name="trained")
 
 
 @pytest.fixture(scope="session")

@@ -187,8 +187,8 @@ def test_json_holds_settings_and_records(go, trained, variant, tmp_path, monkeyp
 
 
 def test_runs_of_the_same_name_are_told_apart_by_their_paths(go, trained, tmp_path):
-    shutil.copytree(trained, tmp_path / "x" / "trained")
-    _, out, _ = go(compare, trained, tmp_path / "x" / "trained", "--out", tmp_path / "c.png")
+    shutil.copytree(trained, tmp_path / "x" / trained.name)
+    _, out, _ = go(compare, trained, tmp_path / "x" / trained.name, "--out", tmp_path / "c.png")
     assert len(set(out.splitlines()[0].split())) == 2
 
 
