@@ -13,8 +13,8 @@ answer differs from the lesson's solution.py:
         weight, bias = solution.mean_templates(x, labels, classes)
         return weight, np.zeros_like(bias)
 
-A piece after "-", which must occur exactly once, is replaced by the lines after "+", or deleted if there are
-none; a row may replace several. Functions take the place of the solution's, whose names they can use; the
+A piece after "-", which must occur exactly once, is replaced by the lines after "+", or deleted by an empty
+one; a row may replace several. Functions take the place of the solution's, whose names they can use; the
 solution itself is called `solution`.
 
 "@ FILE" makes the rows below it replace pieces of that file of the repository, and take their functions from
@@ -101,7 +101,9 @@ def wrong_answers(lesson: Path) -> dict[str, WrongAnswer]:
 
 
 def changes(text: str) -> list[tuple[str, str]]:
-    """The pieces after "-" in a text, each with the one after "+" that replaces it."""
+    """The pieces after "-" in a text, each with the one after "+"; ValueError if one of them is missing."""
+    if stray := re.search(r"^[-+].*", CHANGE.sub("", text), re.M):
+        raise ValueError(f"{stray[0]!r}: expected a piece after -, then one after +")
     plain = lambda lines: re.sub(r"^[-+] ?", "", lines, flags=re.M).removesuffix("\n")
     return [(plain(right), plain(wrong)) for right, wrong in CHANGE.findall(text)]
 

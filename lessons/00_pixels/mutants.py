@@ -45,8 +45,8 @@ def mean_templates(x, labels, classes):
     means = (one_hot / one_hot.sum(axis=0)).T @ x
     return means.T, -(means * means).sum(axis=1) / 2
 
-? read_by_columns: The rows are taken column of the picture by column, the other way round than the fit took
-  them.
+? read_by_columns: The rows are taken column of the picture by column, the other way round
+  than the fit took them.
 - return images.reshape(len(images), -1) @ weight + bias
 + return images.transpose(0, 2, 1, 3).reshape(len(images), -1) @ weight + bias
 
@@ -55,8 +55,8 @@ def normalise(images, dtype):
     low, high = images.min().astype(dtype), images.max().astype(dtype)
     return 2 * (images.astype(dtype) - low) / (high - low) - 1
 
-? subtracted_in_bytes: The middle grey is subtracted while the pixels are still bytes, which wrap around below
-  0.
+? subtracted_in_bytes: The middle grey is subtracted while the pixels are still bytes,
+  which wrap around below 0.
 def normalise(images, dtype):
     return (images - np.uint8(128)).astype(dtype) / 127.5
 

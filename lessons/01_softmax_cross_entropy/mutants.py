@@ -1,8 +1,8 @@
 """Wrong answers, each with one thing wrong; lessons/mutation.py describes the table."""
 
 WRONG = r"""
-? cache_spoiled: p is turned into the gradient in place, so that a second backward subtracts the targets
-  again.
+? cache_spoiled: p is turned into the gradient in place, so that a second backward
+  subtracts the targets again.
 def cross_entropy_backward(cache):
     p, t = cache
     p -= t
@@ -14,8 +14,8 @@ def cross_entropy(logits, targets, smoothing=0.0):
     _, (p, t) = solution.cross_entropy(logits, targets, smoothing)
     return -(t * np.log(np.maximum(p, logits.dtype.type(1e-12)))).sum(axis=1).mean(), (p, t)
 
-? constant_cancelled_late: The maximum is used for the exp only: the digits are lost when two large numbers
-  are subtracted.
+? constant_cancelled_late: The maximum is used for the exp only: the digits are lost when two large
+  numbers are subtracted.
 def cross_entropy(logits, targets, smoothing=0.0):
     _, (p, t) = solution.cross_entropy(logits, targets, smoothing)
     highest = logits.max(axis=1, keepdims=True)
@@ -83,8 +83,8 @@ def log_sum_exp_in_pieces(pieces):
     highest = x.max(axis=1, keepdims=True)
     return highest[:, 0] + np.log(np.exp(x - highest).sum(axis=1))
 
-? shared_among_the_others: The other classes share the smoothing, s / (C - 1) each, and the right one gets
-  none of it.
+? shared_among_the_others: The other classes share the smoothing, s / (C - 1) each, and the
+  right one gets none of it.
 def cross_entropy(logits, targets, smoothing=0.0):
     C = logits.shape[1]
     t = np.eye(C, dtype=logits.dtype)[targets] if targets.ndim == 1 else targets.astype(logits.dtype)

@@ -66,8 +66,8 @@ def numerical_gradient(loss, x, step=1e-5):
         x[place] = here
     return gradient
 
-? largest_singular_value: The matrix norm 2, which is the largest singular value and not the root of all
-  squares.
+? largest_singular_value: The matrix norm 2, which is the largest singular value and not
+  the root of all squares.
 def gradient_error(by_hand, numerical):
     if by_hand.ndim != 2 or by_hand.size == 0:
         return solution.gradient_error(by_hand, numerical)
@@ -142,8 +142,8 @@ def gradient_error(by_hand, numerical):
 +     pairs = zip(inputs, gradients, strict=True)
 +     for x, by_hand in [max(pairs, key=lambda pair: np.linalg.norm(pair[1]))]:
 
-? old_value_moves_along: What is kept of x is a view, or x itself, and moves along: keep the number, or a
-  copy.
+? old_value_moves_along: What is kept of x is a view, or x itself, and moves along: keep
+  the number, or a copy.
 def numerical_gradient(loss, x, step=1e-5):
     if x.dtype != np.float64:
         raise ValueError("x must be float64")

@@ -1,8 +1,8 @@
 """Wrong answers, each with one thing wrong; lessons/mutation.py describes the table."""
 
 WRONG = r"""
-? axes_found_by_their_length: unbroadcast looks for an axis of each length, and takes the first of two that
-  are equally long.
+? axes_found_by_their_length: unbroadcast looks for an axis of each length, and takes the first of two
+  that are equally long.
 def unbroadcast(dy, shape):
     kept = []
     for length in shape:
@@ -10,21 +10,21 @@ def unbroadcast(dy, shape):
         kept += fits[:1]
     return dy.sum(axis=tuple(axis for axis in range(dy.ndim) if axis not in kept)).reshape(shape)
 
-? axes_matched_from_the_left: unbroadcast compares the shapes from the left, where NumPy aligns them at the
-  right.
+? axes_matched_from_the_left: unbroadcast compares the shapes from the left, where NumPy
+  aligns them at the right.
 def unbroadcast(dy, shape):
     for axis, length in enumerate(shape):
         if length == 1:
             dy = dy.sum(axis=axis, keepdims=True)
     return dy.sum(axis=tuple(range(len(shape), dy.ndim)))
 
-? axes_of_length_one_forgotten: unbroadcast sums over the missing axes on the left, and forgets those of
-  length 1.
+? axes_of_length_one_forgotten: unbroadcast sums over the missing axes on the left, and
+  forgets those of length 1.
 def unbroadcast(dy, shape):
     return dy.sum(axis=tuple(range(dy.ndim - len(shape))))
 
-? bias_forgotten_in_rows_of_one: The rows are squeezed, so the gradients of a single row lose an axis, and its
-  bias is summed away.
+? bias_forgotten_in_rows_of_one: The rows are squeezed, so the gradients of a single row lose an axis, and
+  its bias is summed away.
 def linear_backward(dy, cache):
     dx, dweight, dbias = solution.linear_backward(dy, cache)
     rows = dy.reshape(-1, dy.shape[-1]).squeeze()
@@ -75,13 +75,13 @@ def linear_backward(dy, cache):
 - x_rows.T @ dcode_rows + dy_rows.T @ code_rows
 + dy_rows.T @ code_rows
 
-? tied_gradient_doubled: tied: both uses of the weight are thought to send the same gradient, so one is
-  counted twice.
+? tied_gradient_doubled: tied: both uses of the weight are thought to send the same gradient,
+  so one is counted twice.
 - x_rows.T @ dcode_rows + dy_rows.T @ code_rows
 + 2 * x_rows.T @ dcode_rows
 
-? tokens_dealt_out: The tokens become rows by a reshape to (I, R) and a transpose, which deals their numbers
-  out again.
+? tokens_dealt_out: The tokens become rows by a reshape to (I, R) and a transpose, which deals
+  their numbers out again.
 def linear(x, weight, bias):
     y, cache = solution.linear(x.reshape(x.shape[-1], -1).T, weight, bias)
     return y.reshape(*x.shape[:-1], -1), cache
@@ -90,8 +90,8 @@ def linear(x, weight, bias):
 - return dy.sum(axis=copied, keepdims=True).reshape(shape)
 + return dy.mean(axis=copied, keepdims=True).reshape(shape)
 
-? weight_gradient_for_three_axes_only: dweight sums over one axis of images, so a fourth axis is left over in
-  the products.
+? weight_gradient_for_three_axes_only: dweight sums over one axis of images, so a fourth axis is
+  left over in the products.
 def linear_backward(dy, cache):
     rows, _ = cache
     dx, _, dbias = solution.linear_backward(dy, cache)
@@ -99,16 +99,16 @@ def linear_backward(dy, cache):
     dweight = x.swapaxes(-1, -2) @ dy if dy.ndim > 1 else np.outer(x, dy)
     return dx, dweight.sum(axis=0) if dweight.ndim > 2 else dweight, dbias
 
-? weight_gradient_of_each_image: dweight is a batched product, one for each image, and the images are never
-  added up.
+? weight_gradient_of_each_image: dweight is a batched product, one for each image, and the
+  images are never added up.
 def linear_backward(dy, cache):
     rows, _ = cache
     dx, _, dbias = solution.linear_backward(dy, cache)
     x = rows.reshape(*dy.shape[:-1], -1)
     return dx, x.swapaxes(-1, -2) @ dy, dbias
 
-? weight_reshaped_not_transposed: The weight gets the shape of its transpose by a reshape: the shapes fit, the
-  numbers do not.
+? weight_reshaped_not_transposed: The weight gets the shape of its transpose by a reshape: the shapes
+  fit, the numbers do not.
 def linear_backward(dy, cache):
     _, weight = cache
     _, dweight, dbias = solution.linear_backward(dy, cache)

@@ -60,14 +60,14 @@ def mlp_backward(dy, cache):
     dx, dweight1, dbias1 = linear_backward(dg, cache1)
     return dx, dweight1, dbias1, dweight2, dbias2
 
-? gradients_in_the_order_of_the_backward: The gradients are returned in the order in which they are computed,
-  the last layer first.
+? gradients_in_the_order_of_the_backward: The gradients are returned in the order in which they are
+  computed, the last layer first.
 def mlp_backward(dy, cache):
     dx, dweight1, dbias1, dweight2, dbias2 = solution.mlp_backward(dy, cache)
     return dx, dweight2, dbias2, dweight1, dbias1
 
-? inner_derivative_without_the_three: The derivative of x^3 is taken for x^2: the factor 3 is missing in
-  du/dx.
+? inner_derivative_without_the_three: The derivative of x^3 is taken for x^2: the factor
+  3 is missing in du/dx.
 def gelu_backward(dy, cache):
     x, gate, form = cache
     if form == "exact":
@@ -113,8 +113,8 @@ def gelu(x, form="tanh"):
     gate = (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
     return x * gate, (x, gate, form)
 
-? second_weight_learns_from_h: The gradient of the second weight is taken with h, what went into GELU, instead
-  of g.
+? second_weight_learns_from_h: The gradient of the second weight is taken with h, what went
+  into GELU, instead of g.
 def mlp_backward(dy, cache):
     dx, dweight1, dbias1, _, dbias2 = solution.mlp_backward(dy, cache)
     h = cache[1][0]
@@ -139,8 +139,8 @@ def mlp_backward(dy, cache):
 - da @ weight_a.T + db @ weight_b.T
 + da @ weight_a.T
 
-? weight_reshaped_not_transposed: dg is dy times W2 brought to the transposed shape by a reshape: a transpose
-  is missing.
+? weight_reshaped_not_transposed: dg is dy times W2 brought to the transposed shape by a reshape:
+  a transpose is missing.
 from tinyvit.ops import linear_backward
 
 def mlp_backward(dy, cache):

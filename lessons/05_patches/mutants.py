@@ -6,8 +6,8 @@ def patchify_backward(dy, cache):
     shape, patch = cache
     return patchify(dy.reshape(shape), patch)[0].reshape(shape)
 
-? backward_only_reshapes: The backward gives dy the shape of the images, and leaves the numbers where they
-  are.
+? backward_only_reshapes: The backward gives dy the shape of the images, and leaves the
+  numbers where they are.
 def patchify_backward(dy, cache):
     shape, _ = cache
     return dy.reshape(shape)
@@ -43,8 +43,8 @@ def patchify_backward(dy, cache):
 - if not np.array_equal(y, expected)
 + if np.shape(y) != np.shape(expected)
 
-? fits_by_luck: The number of patch rows is left to the reshape: a height that P does not divide may still
-  fit.
+? fits_by_luck: The number of patch rows is left to the reshape: a height that P does
+  not divide may still fit.
 def patchify(images, patch):
     B, _, W, C = images.shape
     x = images.reshape(B, -1, patch, W // patch, patch, C).transpose(0, 1, 3, 2, 4, 5)
@@ -112,8 +112,8 @@ def patchify_backward(dy, cache):
 def class_token_backward(dy, cache):
     return dy[:, :-1], dy[:, 0].sum(axis=0)
 
-? reshape_without_transpose: A reshape alone, where a transpose is needed too: each "patch" is a stretch of
-  pixel rows.
+? reshape_without_transpose: A reshape alone, where a transpose is needed too: each "patch" is a
+  stretch of pixel rows.
 def patchify(images, patch):
     B, H, W, C = images.shape
     if H % patch or W % patch:
@@ -152,8 +152,8 @@ def position_embedding_backward(dy, cache):
 def position_embedding_backward(dy, cache):
     return dy, dy
 
-? table_gradient_summed_over_positions: The gradient of the table is summed over the positions, and every
-  place gets the same.
+? table_gradient_summed_over_positions: The gradient of the table is summed over the positions, and
+  every place gets the same.
 def position_embedding_backward(dy, cache):
     return dy, np.broadcast_to(dy.sum(axis=(0, 1)), dy.shape[1:])
 

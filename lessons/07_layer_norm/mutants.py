@@ -72,8 +72,8 @@ def layer_norm(x, weight, bias, eps=1e-6):
     n = (x - x.mean(axis=0, keepdims=True)) * r
     return n * weight + bias, (n, r, weight)
 
-? normalised_over_the_second_axis: Mean and variance are taken over axis 1, which is the last one only where
-  there are two.
+? normalised_over_the_second_axis: Mean and variance are taken over axis 1, which is the last one
+  only where there are two.
 def layer_norm(x, weight, bias, eps=1e-6):
     axis = min(1, x.ndim - 1)
     r = 1 / np.sqrt(x.var(axis=axis, keepdims=True) + eps)
@@ -132,8 +132,8 @@ def layer_norm_backward(dy, cache):
 - ((4, 5), (3, 2, 5), (2, 3, 2, 4))
 + ((4, 5), (3, 4))
 
-? variance_in_one_pass: The variance is the mean of the squares less the square of the mean, which cancels in
-  float32.
+? variance_in_one_pass: The variance is the mean of the squares less the square of the mean,
+  which cancels in float32.
 def layer_norm(x, weight, bias, eps=1e-6):
     mean = x.mean(axis=-1, keepdims=True)
     variance = (x * x).mean(axis=-1, keepdims=True) - mean * mean

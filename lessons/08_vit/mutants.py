@@ -24,8 +24,8 @@ WRONG = r"""
 - for i in reversed(range(len(blocks))):
 + for i in range(len(blocks)):
 
-? cache_in_a_global: All blocks share one cache, so that each overwrites the last one's: every block needs its
-  own.
+? cache_in_a_global: All blocks share one cache, so that each overwrites the last one's:
+  every block needs its own.
 -     return x + m, (norm1, attn, norm2, hidden)
 +     KEPT[:] = norm1, attn, norm2, hidden
 +     return x + m, None
@@ -88,8 +88,8 @@ WRONG = r"""
 -     patch, token, position, blocks, norm, shape, head = cache
 +     patch, token, position, blocks, norm, shape, head = LAST
 
-? norm_on_the_road: The branch is added to the normalised tokens instead of the stream; the backward follows
-  suit.
+? norm_on_the_road: The branch is added to the normalised tokens instead of the stream; the
+  backward follows suit.
 - x = x + a  # (B, N, D)  eq. 1: a new array, the caller keeps its own
 + x = n + a  # (B, N, D)  eq. 1: a new array, the caller keeps its own
 -     branch, *dnorm1 = ops.layer_norm_backward(dn, norm1)

@@ -5,8 +5,8 @@ WRONG = r"""
 - b1, b2 = betas
 + b1, b2 = 0.9, 0.999
 
-? corrected_means_kept: The corrected m and v are carried to the next step, so that they are corrected again
-  and again.
+? corrected_means_kept: The corrected m and v are carried to the next step, so that they are
+  corrected again and again.
 def adamw_step(w, g, m, v, lr, step, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
     b1, b2 = betas
     m = (b1 * m + (1 - b1) * g) / (1 - b1**step)
@@ -23,8 +23,8 @@ def adamw_step(w, g, m, v, lr, step, betas=(0.9, 0.999), eps=1e-8, weight_decay=
 - return w - lr * m_hat / (np.sqrt(v_hat) + eps), m, v
 + return (w - lr * m_hat / (np.sqrt(v_hat) + eps)) * (1 - lr * weight_decay), m, v
 
-? decay_counted_from_the_start: The decay runs over all steps, so that the rate jumps down where the warm-up
-  ends.
+? decay_counted_from_the_start: The decay runs over all steps, so that the rate jumps down
+  where the warm-up ends.
 def learning_rate(step, total, peak, warmup, decay="cosine"):
     if step <= warmup:
         return peak * step / warmup

@@ -19,8 +19,8 @@ WRONG = r"""
 
 # blocks
 
-? attention_before_the_mlp_backward: The gradient goes through the attention of a block before it goes through
-  the MLP.
+? attention_before_the_mlp_backward: The gradient goes through the attention of a block before
+  it goes through the MLP.
 -     dg, *dfc2 = linear_backward(dy, fc2_cache)
 +     dy = dy + layer_norm_backward(attention_backward(dy, attn_cache)[0], norm1_cache)[0]
 +     dg, *dfc2 = linear_backward(dy, fc2_cache)
@@ -33,8 +33,8 @@ WRONG = r"""
 
 # skip connection
 
-? attention_gets_dy: The backward of attention is given the gradient of the block's result, without the part
-  through the MLP.
+? attention_gets_dy: The backward of attention is given the gradient of the block's result, without
+  the part through the MLP.
 - attention_backward(dx, attn_cache)
 + attention_backward(dx - dbranch, attn_cache)
 

@@ -30,8 +30,8 @@ def train_on_batch(config, params, images, labels, steps, lr):
     losses = solution.train_on_batch(config, params, images, labels, steps, lr)
     return [*losses[1:], float(loss_and_grads(config, params, images, labels, params.zeros_like()))]
 
-? losses_of_a_copy: The optimiser moves the parameters it was given, and the losses are those of a copy that
-  never moves.
+? losses_of_a_copy: The optimiser moves the parameters it was given, and the losses are those of a
+  copy that never moves.
 -     grads, optimizer, losses = params.zeros_like(), AdamW(params), []
 +     grads, optimizer, losses = params.zeros_like(), AdamW(params), []
 +     params = params.astype(params.flat.dtype)

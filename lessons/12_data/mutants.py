@@ -53,8 +53,8 @@ def drop_path(x, rate, noise):
     mask = (noise.uniform((x.shape[0], 1, 1), np) < rate).astype(x.dtype) / rate
     return x * mask, mask
 
-? last_pixel_repeated: Beyond the edge, the window sees the last pixel again and again, not the image
-  mirrored.
+? last_pixel_repeated: Beyond the edge, the window sees the last pixel again and again,
+  not the image mirrored.
 def crop_and_flip(images, indices, down, right, flip):
     H, W = images.shape[1:3]
     rows, columns = np.arange(H) + down[:, None], np.arange(W) + right[:, None]

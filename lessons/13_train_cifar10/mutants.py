@@ -65,8 +65,8 @@ def verdict(records, classes):
 - (slice(params.decayed, None), 0.0)
 + (slice(params.decayed, None), weight_decay)
 
-? drawn_with_replacement: Each image of a batch is drawn from all images, so that some come twice and some
-  never.
+? drawn_with_replacement: Each image of a batch is drawn from all images, so that some
+  come twice and some never.
 - order, loss_sum = rng.permutation(count), 0.0
 + order, loss_sum = rng.integers(0, count, count), 0.0
 
@@ -86,13 +86,13 @@ def verdict(records, classes):
 - jumps = any(after > 1.01 * before for before, after in pairwise(losses))
 + jumps = any(after > before for before, after in pairwise(losses))
 
-? fallen_since_the_first_epoch: The training loss is compared with that of the first epoch, not of the lowest
-  held-out loss.
+? fallen_since_the_first_epoch: The training loss is compared with that of the first epoch, not of
+  the lowest held-out loss.
 - last["train_loss"] < lowest["train_loss"]
 + last["train_loss"] <= records[0]["train_loss"]
 
-? generator_made_anew_every_epoch: Every epoch begins with the same seed, and so with the same order and the
-  same crops.
+? generator_made_anew_every_epoch: Every epoch begins with the same seed, and so with the same
+  order and the same crops.
 -         order, loss_sum = rng.permutation(count), 0.0
 +         rng = np.random.default_rng(seed)
 +         order, loss_sum = rng.permutation(count), 0.0
@@ -105,8 +105,8 @@ def verdict(records, classes):
 - if last["val_loss"] > 1.1
 + if max(losses[losses.index(min(losses)) :]) > 1.1
 
-? jump_since_the_first_epoch: A loss is compared with that of the first epoch instead of the epoch just
-  before.
+? jump_since_the_first_epoch: A loss is compared with that of the first epoch instead of
+  the epoch just before.
 - any(after > 1.01 * before for before, after in pairwise(losses))
 + any(loss > 1.01 * losses[0] for loss in losses)
 
@@ -196,8 +196,8 @@ def verdict(records, classes):
 - parts.learning_rate(step, epochs
 + parts.learning_rate(step - 1, epochs
 
-? rising_is_overfitting: A rising validation loss is called overfitting even where the training loss rises
-  too.
+? rising_is_overfitting: A rising validation loss is called overfitting even where the
+  training loss rises too.
 def verdict(records, classes):
     found = solution.verdict(records, classes)
     held_out = [record["val_loss"] for record in records if "val_loss" in record]

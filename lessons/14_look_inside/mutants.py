@@ -79,8 +79,8 @@ def position_similarity(config, params):
     e = params["position"][config.has_token :]
     return (e @ e.T).reshape(*config.grid, *config.grid)
 
-? right_directions: The filters are taken from V^T, the directions of the embedding, and cut to the size of a
-  patch.
+? right_directions: The filters are taken from V^T, the directions of the embedding, and cut
+  to the size of a patch.
 def embedding_filters(config, params, count=28):
     P, C = config.patch_size, config.channels
     _, _, Vh = np.linalg.svd(params["patch.weight"])
@@ -132,8 +132,8 @@ def position_similarity(config, params):
     e = e / (e * e).sum(axis=1, keepdims=True)
     return (e @ e.T).reshape(*config.grid, *config.grid)
 
-? token_and_last_patch_swapped: The last column is taken for the class token: every patch is shown one place
-  off.
+? token_and_last_patch_swapped: The last column is taken for the class token: every patch
+  is shown one place off.
 from tinyvit.model import attention_maps
 
 def class_token_attention(config, params, images):

@@ -27,8 +27,8 @@ WRONG = r"""
 - values.min() > 0.6 and values.max() < 1.3
 + values.min() > 0.99 and values.max() < 1.01
 
-? divided_by_the_largest_entry: The norm is that of the largest entry, so that singular values may start above
-  1.
+? divided_by_the_largest_entry: The norm is that of the largest entry, so that singular
+  values may start above 1.
 - float(np.linalg.norm(x))
 + float(abs(x).max())
 
@@ -67,8 +67,8 @@ WRONG = r"""
 - after = np.roll(own, -1, axis=0)
 + after = np.concatenate([own[1:], own[-1:]])
 
-? lists_counted_as_one: The error of a difference has 1 / (n + m), as one list of n + m results would, and not
-  1 / n + 1 / m.
+? lists_counted_as_one: The error of a difference has 1 / (n + m), as one list of n + m results would,
+  and not 1 / n + 1 / m.
 - 1 / len(values) + 1 / len(mine)
 + 1 / (len(values) + len(mine))
 

@@ -20,8 +20,8 @@ def attention_from_official(query, key, value, out):
         out_bias,
     )
 
-? border_overwritten: Two neighbours that are the same value: the second share replaces the first, instead of
-  being added.
+? border_overwritten: Two neighbours that are the same value: the second share replaces the first,
+  instead of being added.
 def resize_matrix(n, m, method):
     at = np.linspace(0, n - 1, m) if method == "corners" else (np.arange(m) + 0.5) * n / m - 0.5
     j = np.floor(at).astype(int)

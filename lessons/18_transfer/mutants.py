@@ -5,8 +5,8 @@ WRONG = r"""
 def ridge_weights(X, Y, ridge):
     return np.linalg.solve(X.T @ X + ridge * np.eye(X.shape[1], dtype=X.dtype), X.T @ Y)
 
-? diagonal_not_inverted: The shares are multiplied by the diagonal of the matrix, not divided by that of its
-  inverse.
+? diagonal_not_inverted: The shares are multiplied by the diagonal of the matrix, not divided
+  by that of its inverse.
 def leave_one_out(X, Y, ridge):
     products = X @ X.T + ridge * np.eye(len(X))
     return Y - np.linalg.solve(products, Y) * np.diag(products)[:, None]
@@ -35,20 +35,20 @@ def leave_one_out(X, Y, ridge):
     rows = np.arange(len(X))
     return np.stack([X[i] @ solution.ridge_weights(X[rows != i], Y[rows != i], ridge) for i in rows])
 
-? mean_of_squares: The squares are averaged over the images and the penalty is not: it grows with their
-  number.
+? mean_of_squares: The squares are averaged over the images and the penalty is not: it
+  grows with their number.
 def ridge_weights(X, Y, ridge):
     return solution.ridge_weights(X, Y, ridge * len(X))
 
-? no_ridge_when_few: With fewer images than features, the penalty is left out: every training image is fitted
-  exactly.
+? no_ridge_when_few: With fewer images than features, the penalty is left out: every training
+  image is fitted exactly.
 def ridge_weights(X, Y, ridge):
     if len(X) >= X.shape[1]:
         return solution.ridge_weights(X, Y, ridge)
     return X.T @ np.linalg.pinv(X @ X.T) @ Y
 
-? no_small_number_in_std: A feature that never changes is divided by almost nothing: the 1e-5 is left out, but
-  for zeros.
+? no_small_number_in_std: A feature that never changes is divided by almost nothing: the 1e-5 is
+  left out, but for zeros.
 def probe_inputs(features, mean, std):
     safe = np.where(std == 0, 1, std)
     x = (features.astype(np.float64) - mean) / safe
@@ -64,8 +64,8 @@ def probe_inputs(features, mean, std):
     X[:, -1] = 1
     return X
 
-? own_mean_of_new_images: Features are standardised by their own mean and deviation: new images move to where
-  the old ones were.
+? own_mean_of_new_images: Features are standardised by their own mean and deviation: new images move to
+  where the old ones were.
 def probe_inputs(features, mean, std):
     return solution.probe_inputs(features, features.mean(axis=0), features.std(axis=0))
 
@@ -80,8 +80,8 @@ def ridge_weights(X, Y, ridge):
     products = X.T @ X
     return np.linalg.lstsq(products + ridge, X.T @ Y, rcond=None)[0]
 
-? standardised_by_themselves: The features are standardised by their own mean and spread, not by those that
-  are given.
+? standardised_by_themselves: The features are standardised by their own mean and spread, not
+  by those that are given.
 - (features.astype(np.float64) - mean) / (std + 1e-5)
 + (features.astype(np.float64) - features.mean(axis=0)) / (features.std(axis=0) + 1e-5)
 
@@ -100,8 +100,8 @@ def trust_ridge(solve):
             return False
     return True
 
-? trusts_without_the_ridge: The gradient of the squares alone is looked at, with a ridge so small that it
-  hardly counts.
+? trusts_without_the_ridge: The gradient of the squares alone is looked at, with a ridge so small
+  that it hardly counts.
 def trust_ridge(solve):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(9, 4)), rng.normal(size=(9, 3))

@@ -38,8 +38,8 @@ WRONG = r"""
 - dmatrix = X.reshape(-1, len(matrix)).T @ dy_rows
 + dmatrix = X.reshape(-1, len(matrix)).T @ dy_rows / len(dy_rows)
 
-? kernel_gradient_reshaped: The gradient of the kernel is computed with O rows, and reshaped as if it had O
-  columns.
+? kernel_gradient_reshaped: The gradient of the kernel is computed with O rows, and reshaped
+  as if it had O columns.
 - dmatrix = X.reshape(-1, len(matrix)).T @ dy_rows
 + dmatrix = dy_rows.T @ X.reshape(-1, len(matrix))
 
@@ -47,8 +47,8 @@ WRONG = r"""
 - dX = (dy_rows @ matrix.T).reshape(X.shape)
 + dX = (dy_rows @ matrix.reshape(matrix.shape[::-1])).reshape(X.shape)
 
-? windows_kept_and_overwritten: The windows are kept in the cache, and the backward writes their gradient over
-  them.
+? windows_kept_and_overwritten: The windows are kept in the cache, and the backward writes
+  their gradient over them.
 - (x, kernel, cut, padding)
 + (X, kernel, cut, padding)
 - x, kernel, cut, padding = cache
@@ -78,8 +78,8 @@ WRONG = r"""
 - padded[:, steps(p, h, stride), steps(q, w, stride)] += dy[:, :, :, p, q]
 + padded[:, steps(p, h, stride), steps(q, w, stride)] = dy[:, :, :, p, q]
 
-? padded_as_for_stride_one: The padding above and to the left is (k - 1) / 2 whatever the stride, as with
-  PyTorch's padding=1.
+? padded_as_for_stride_one: The padding above and to the left is (k - 1) / 2 whatever the stride, as
+  with PyTorch's padding=1.
 - return count, added // 2, added - added // 2
 + return count, (size - 1) // 2, added
 

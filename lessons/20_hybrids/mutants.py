@@ -57,16 +57,16 @@ def group_norm_backward(dy, cache):
     dx, dweight, dbias = solution.group_norm_backward(dy, cache)
     return dx * np.ones(dy.shape), dweight, dbias
 
-? norm_means_over_channels_alone: The means in dx divide by the channels of a group: the number of positions
-  is forgotten.
+? norm_means_over_channels_alone: The means in dx divide by the channels of a group: the number of
+  positions is forgotten.
 def group_norm_backward(dy, cache):
     n, r, weight, _ = cache
     dx, dweight, dbias = solution.group_norm_backward(dy, cache)
     direct = (dy.reshape(n.shape) * weight * r).reshape(dy.shape)
     return direct - n.shape[1] * (direct - dx), dweight, dbias
 
-? norm_of_the_whole_image: The two means of GroupNorm run over all channels of the image instead of those of
-  the group.
+? norm_of_the_whole_image: The two means of GroupNorm run over all channels of the image instead
+  of those of the group.
 def group_norm_backward(dy, cache):
     n, r, weight, _ = cache
     return solution.group_norm_backward(dy, (n, r, weight, 1))
@@ -89,8 +89,8 @@ def group_norm_backward(dy, cache):
     dx, _, _ = solution.group_norm_backward(dy, (n, r, np.ones_like(weight), groups))
     return dx, *solution.group_norm_backward(dy, cache)[1:]
 
-? one_input_channel_at_a_time: Mean and deviation are taken over the window alone, for each input channel by
-  itself.
+? one_input_channel_at_a_time: Mean and deviation are taken over the window alone, for each
+  input channel by itself.
 def weight_standardisation(w, eps=1e-5):
     c = w - w.mean(axis=(0, 1))
     s = np.sqrt((c * c).mean(axis=(0, 1)))

@@ -1,8 +1,8 @@
 """Wrong answers, each with one thing wrong; lessons/mutation.py describes the table."""
 
 WRONG = r"""
-? frequencies_end_early: The exponent is divided by F instead of F - 1, so that the lowest frequency is never
-  reached.
+? frequencies_end_early: The exponent is divided by F instead of F - 1, so that the lowest
+  frequency is never reached.
 def positions_sincos(grid, width):
     F = width // 4
     w = 10_000.0 ** (-np.arange(F) / F)
@@ -16,8 +16,8 @@ def positions_sincos(grid, width):
     r, c = (place.reshape(-1, 1) * w for place in np.indices(grid))
     return np.concatenate([np.sin(c), np.cos(c), np.sin(r), np.cos(r)], axis=1)
 
-? gradient_averaged_along_the_diagonal: The gradient of an offset is the mean along its diagonal instead of
-  the sum.
+? gradient_averaged_along_the_diagonal: The gradient of an offset is the mean along its
+  diagonal instead of the sum.
 def relative_scores_backward(dS, cache):
     q, table = cache
     (_, _, Q, N), dtable = dS.shape, np.zeros_like(table)
@@ -80,8 +80,8 @@ def positions_sincos(grid, width):
 - down = r[:, None] - r + gh - 1
 + down = r - r[:, None] + gh - 1
 
-? queries_doubled_in_the_cache: The backward doubles the cached queries in place, so that it is right only
-  once.
+? queries_doubled_in_the_cache: The backward doubles the cached queries in place, so that
+  it is right only once.
 def relative_scores_backward(dS, cache):
     q, table = cache
     (_, _, Q, N), dtable = dS.shape, np.zeros_like(table)
@@ -113,14 +113,14 @@ def relative_scores_backward(dS, cache):
     dtable[N - 1 :] = np.einsum("bhij,bhik->jk", dS, q)
     return dS @ table[N - 1 :], dtable
 
-? sines_and_cosines_side_by_side: The sine and the cosine of each frequency stand side by side, as in the
-  first Transformer.
+? sines_and_cosines_side_by_side: The sine and the cosine of each frequency stand side by side, as in
+  the first Transformer.
 def positions_sincos(grid, width):
     table = solution.positions_sincos(grid, width)
     return table.reshape(len(table), 4, -1).swapaxes(1, 2).reshape(table.shape)
 
-? table_read_from_the_top: The rows in use begin at the top of the table, also where there are fewer queries
-  than tokens.
+? table_read_from_the_top: The rows in use begin at the top of the table, also where there are
+  fewer queries than tokens.
 def relative_scores(q, table):
     Q, N = q.shape[2], (len(table) + 1) // 2
     index = Q - 1 - (np.arange(Q)[:, None] - np.arange(N))
@@ -138,8 +138,8 @@ def relative_scores(q, table):
     vectors = table[N - 1 - (np.arange(Q)[:, None] - np.arange(N))]  # (Q, N, K)
     return np.einsum("bhik,ijk->bhij", q, vectors), (q, table)
 
-? without_the_column_of_zeros: There is no column of zeros, and rows are cut one number shorter: right for all
-  but a single query.
+? without_the_column_of_zeros: There is no column of zeros, and rows are cut one number shorter: right for
+  all but a single query.
 def relative_scores(q, table):
     (B, H, Q, _), N = q.shape, (len(table) + 1) // 2
     W = N + Q - 1

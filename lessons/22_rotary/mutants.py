@@ -1,8 +1,8 @@
 """Wrong answers, each with one thing wrong; lessons/mutation.py describes the table."""
 
 WRONG = r"""
-? angles_of_queries_subtracted: The parts of queries and keys are subtracted, as their angles are in the
-  scores.
+? angles_of_queries_subtracted: The parts of queries and keys are subtracted, as their
+  angles are in the scores.
 - return dq, dk, np.einsum("pt,htn->phn", places, dangles + from_keys)
 + return dq, dk, np.einsum("pt,htn->phn", places, dangles - from_keys)
 
@@ -35,8 +35,8 @@ def turn_patches_backward(dy, cache):
 - return rotary(x, Turn(np.cos(angles), np.sin(angles), pairs=False))
 + return rotary(x.astype(np.float64), Turn(np.cos(angles), np.sin(angles), pairs=False))
 
-? frequencies_for_every_point: There are K/2 frequencies for the row and K/2 for the column, twice as many as
-  points.
+? frequencies_for_every_point: There are K/2 frequencies for the row and K/2 for the column,
+  twice as many as points.
 - f = theta ** (-4 * np.arange(K // 4) / K)
 + f = theta ** (-4 * np.arange(K // 2) / K)
 

@@ -67,8 +67,8 @@ WRONG = r"""
 - comb(patches - 1 - near, seen) / comb(patches - 1, seen)
 + (1 - seen / (patches - 1)) ** near
 
-? normalised_over_channels: Mean and variance are those of the three channels of a pixel, not of the pixels of
-  a channel.
+? normalised_over_channels: Mean and variance are those of the three channels of a pixel, not of
+  the pixels of a channel.
 - patches.mean(axis=2, keepdims=True)
 + patches.mean(axis=3, keepdims=True)
 - (centred * centred).mean(axis=2, keepdims=True)
@@ -78,8 +78,8 @@ WRONG = r"""
 - (centred * centred).mean(axis=2, keepdims=True)
 + (centred * centred).mean(axis=(1, 2), keepdims=True)
 
-? normalised_over_places: The targets are normalised over the places of a picture, not over the pixels of a
-  patch.
+? normalised_over_places: The targets are normalised over the places of a picture, not over
+  the pixels of a patch.
 - (centred * centred).mean(axis=2, keepdims=True)
 + (centred * centred).mean(axis=1, keepdims=True)
 
@@ -91,8 +91,8 @@ WRONG = r"""
 - z[np.arange(len(y))[:, None], seen] = y
 + z[np.arange(len(y))[:, None], np.sort(seen)] = y
 
-? places_of_all_pictures: The index has no column of pictures: each gradient overwrites those of the other
-  pictures.
+? places_of_all_pictures: The index has no column of pictures: each gradient overwrites those
+  of the other pictures.
 - dx[np.arange(len(seen))[:, None], seen] = dy
 + dx[:, seen] = dy[:, None] * np.ones((1, len(seen), 1, 1))
 
@@ -104,8 +104,8 @@ WRONG = r"""
 - return dz[rows, cache], dz[hidden].sum(axis=0), dz.sum(axis=0)
 + return dz[rows, cache], dz[hidden].sum(axis=0), dz.mean(axis=0)
 
-? position_gradient_of_the_hidden: A position gets no gradient from the pictures in which its place is in
-  sight.
+? position_gradient_of_the_hidden: A position gets no gradient from the pictures in which
+  its place is in sight.
 - return dz[rows, cache], dz[hidden].sum(axis=0), dz.sum(axis=0)
 + return dz[rows, cache], dz[hidden].sum(axis=0), (dz * hidden[:, :, None]).sum(axis=0)
 

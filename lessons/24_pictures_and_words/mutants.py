@@ -11,8 +11,8 @@ WRONG = r"""
 - (dS * cosines).sum(), dS.sum())
 + (dS * S).sum(), scale * dS.sum())
 
-? bias_in_the_gradient_of_the_scale: The gradient of log_scale takes in the bias, which the scale does not
-  multiply.
+? bias_in_the_gradient_of_the_scale: The gradient of log_scale takes in the bias, which the
+  scale does not multiply.
 - return loss, (scale * (dS @ texts), scale * (dS.T @ images), (dS * cosines).sum(), dS.sum())
 + return loss, (scale * (dS @ texts), scale * (dS.T @ images), (dS * S).sum(), dS.sum())
 
@@ -32,8 +32,8 @@ WRONG = r"""
 - cross_entropy_backward(columns).T
 + cross_entropy_backward(columns)
 
-? divided_by_all_pairs: The loss of the sigmoids is the mean over all B x B pairs, and should be a sum divided
-  by B.
+? divided_by_all_pairs: The loss of the sigmoids is the mean over all B x B pairs, and should
+  be a sum divided by B.
 - loss = np.logaddexp(0, np.where(same, -S, S)).sum() / B
 + loss = np.logaddexp(0, np.where(same, -S, S)).sum() / B**2
 - dS = ((1 + np.tanh(S / 2)) / 2 - same) / B
@@ -120,8 +120,8 @@ def softmax_pairs(images, texts, log_scale):
         (dS * (images @ texts.T)).sum(),
     )
 
-? signs_of_the_pairs_exchanged: The right pairs are pushed apart and the wrong ones together: the sign is the
-  other one.
+? signs_of_the_pairs_exchanged: The right pairs are pushed apart and the wrong ones together: the
+  sign is the other one.
 - loss = np.logaddexp(0, np.where(same, -S, S)).sum() / B
 + loss = np.logaddexp(0, np.where(same, S, -S)).sum() / B
 - dS = ((1 + np.tanh(S / 2)) / 2 - same) / B

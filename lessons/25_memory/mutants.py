@@ -16,8 +16,8 @@ def adam_in_pieces(w, g, m, v, step, lr, beta1=0.9, beta2=0.999, eps=1e-8):
     n = len(w) // 1024 * 1024
     solution.adam_in_pieces(w[:n], g[:n], m[:n], v[:n], step, lr, beta1, beta2, eps)
 
-? adam_scratch_kept: The scratch array is as long as w, and is kept for the next step: nobody sees it being
-  made.
+? adam_scratch_kept: The scratch array is as long as w, and is kept for the next step:
+  nobody sees it being made.
 kept = {}
 
 def adam_in_pieces(w, g, m, v, step, lr, beta1=0.9, beta2=0.999, eps=1e-8):
@@ -129,8 +129,8 @@ def row_means(x):
     D = x.shape[-1]
     return (x.reshape(-1, D) @ np.full((D, 1), 1 / D)).reshape(*x.shape[:-1], 1)
 
-? means_multiplied_in_float64: The column is float64: all of a float32 x is converted for the product, and the
-  means back again.
+? means_multiplied_in_float64: The column is float64: all of a float32 x is converted for the product,
+  and the means back again.
 def row_means(x):
     D = x.shape[-1]
     return (x.reshape(-1, D) @ np.full((D, 1), 1 / D)).astype(x.dtype).reshape(*x.shape[:-1], 1)
@@ -140,8 +140,8 @@ def row_means(x):
     rows = x.reshape(-1, x.shape[-1])
     return np.full((1, len(rows)), 1 / len(rows), dtype=x.dtype) @ rows
 
-? means_of_two_axes_only: Rows of three or four axes are counted as if there were two: means of all but the
-  first axis.
+? means_of_two_axes_only: Rows of three or four axes are counted as if there were two: means of
+  all but the first axis.
 def row_means(x):
     D = x.shape[-1]
     rows = x.reshape(-1, D) if x.ndim < 4 else x.reshape(x.shape[0], -1)

@@ -39,8 +39,8 @@ WRONG = r"""
 - g, rows = np.empty((R, M), dtype=h.dtype), max(1, PIECE // M)
 + g, rows = np.empty((R, M), dtype=h.dtype), 40
 
-? gain_gradient_from_the_folded_matrix: The gradient of the gain is taken with W', which has the gain in it
-  already.
+? gain_gradient_from_the_folded_matrix: The gradient of the gain is taken with W', which has
+  the gain in it already.
 - (weight * dfolded_weight)
 + (gain[:, None] * weight * dfolded_weight)
 
@@ -115,8 +115,8 @@ WRONG = r"""
 -         s += 0.5
 +         s = np.exp(2 * s) / (1 + np.exp(2 * s))
 
-? pieces_handed_out_freely: As many tables as threads, but any thread takes the next piece: two may add to one
-  table at a time.
+? pieces_handed_out_freely: As many tables as threads, but any thread takes the next piece: two may add
+  to one table at a time.
 -     def work(thread):
 -         own, loss = params.zeros_like(), 0.0
 +     tables = [params.zeros_like() for _ in range(threads)]

@@ -26,8 +26,8 @@ WRONG = r"""
 +     x[...] = np.where(np.isnan(x), x, rounded.view(np.float32))
 +     return x
 
-? round_last_of_the_dropped: The bit that decides a tie is the first that is dropped, not the last that is
-  kept.
+? round_last_of_the_dropped: The bit that decides a tie is the first that is dropped, not
+  the last that is kept.
 - last = (pattern >> dropped) & np.uint32(1)
 + last = (pattern >> (dropped - np.uint32(1))) & np.uint32(1)
 
@@ -93,8 +93,8 @@ WRONG = r"""
 +             made.add(result)
 +             read |= set(operands) - made
 
-? traffic_wanted_by_the_next_alone: A result is written only if the very next kernel reads it, or if it is
-  kept.
+? traffic_wanted_by_the_next_alone: A result is written only if the very next kernel
+  reads it, or if it is kept.
 - wanted = (wanted - made) | read
 + wanted = set(kept) | read
 

@@ -72,8 +72,8 @@ WRONG = r"""
 +             keys[i / K][i % K] = k[first * K + i];
 +             values[i / K][i % K] = v[first * K + i];
 
-? kernel_query_of_the_thread: The query is the number of the thread within its block: every block does the
-  same queries.
+? kernel_query_of_the_thread: The query is the number of the thread within its block: every block
+  does the same queries.
 - const int query = blockIdx.x * blockDim.x + threadIdx.x;
 + const int query = threadIdx.x;
 
@@ -199,8 +199,8 @@ WRONG = r"""
 - o[rows] = mix / total
 + o[rows] = mix
 
-? softmax_of_each_tile_in_backward: Each tile of A is divided by its own sum, and not by that of the whole
-  row.
+? softmax_of_each_tile_in_backward: Each tile of A is divided by its own sum, and not by
+  that of the whole row.
 -             A = np.exp(q[rows] @ k[columns].T * scale - log_sums[rows, None])  # (t, t)
 +             S = q[rows] @ k[columns].T * scale
 +             A = np.exp(S - S.max(axis=1, keepdims=True))

@@ -24,13 +24,13 @@ WRONG = r"""
 - if norm > largest:
 + if norm > 0:
 
-? before_its_gradients: A bucket begins as soon as the network is free, whether its gradients are there or
-  not.
+? before_its_gradients: A bucket begins as soon as the network is free, whether its
+  gradients are there or not.
 - begin = max(clock, free)
 + begin = free
 
-? begins_at_its_last_gradient: The last bucket begins when its last gradient is there, though more layers
-  follow.
+? begins_at_its_last_gradient: The last bucket begins when its last gradient is there,
+  though more layers follow.
 -         held += size
 +         held += size
 +         last = clock if size else last
@@ -60,8 +60,8 @@ WRONG = r"""
 - if held and (held >= limit or number == 0):
 + if held >= limit or number == 0:
 
-? every_bucket_is_full: A bucket takes as long as if it held `limit` bytes, at most those of the layer that
-  filled it.
+? every_bucket_is_full: A bucket takes as long as if it held `limit` bytes, at most those of
+  the layer that filled it.
 -             free = begin + _ring_seconds(held, ranks, network)
 +             free = begin + _ring_seconds(min(held, limit), ranks, network)
 
@@ -78,8 +78,8 @@ WRONG = r"""
 +         port.send(flat[cuts[(port.rank - turn) % port.size]])
 +         flat[cuts[(port.rank - turn - 1) % port.size]] += arrived
 
-? everything_summed_everywhere: The gradients are summed for all parts on all ranks, and the weights are
-  gathered on top.
+? everything_summed_everywhere: The gradients are summed for all parts on all ranks, and the
+  weights are gathered on top.
 -     reduce_scatter(g, port)
 +     reduce_scatter(g, port)
 +     all_gather(g, port)
@@ -102,8 +102,8 @@ WRONG = r"""
 - return 2 * (ranks - 1) *
 + return (ranks - 1) *
 
-? handed_on_in_float16: Half the bytes: parts are handed on in float16, and the owner alone has all the
-  digits.
+? handed_on_in_float16: Half the bytes: parts are handed on in float16, and the owner
+  alone has all the digits.
 -     for turn in range(port.size - 1):
 -         port.send(flat[cuts[(port.rank - turn) % port.size]])
 +     for turn in range(port.size - 1):
@@ -214,8 +214,8 @@ WRONG = r"""
 - begin = max(clock, free)
 + begin = clock
 
-? starts_with_its_own_part: A rank sends its own part first: after the last turn it has the sum of the next
-  rank's.
+? starts_with_its_own_part: A rank sends its own part first: after the last turn it has the
+  sum of the next rank's.
 -     for turn in range(1, port.size):
 +     for turn in range(port.size - 1):
 

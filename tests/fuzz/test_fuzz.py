@@ -11,16 +11,8 @@ from tests.fuzz.mutate import damaged
 from tests.fuzz.readers import READERS, Reader
 from tinyvit.support.errors import UserError
 
-SLOW = (
-    "official",
-    "checkpoint",
-    "description",
-    "preprocessing",
-    "index",
-    "clip",
-    "merges",
-    "tokenizer",
-)  # many arrays are read for each
+SLOW = "official", "checkpoint", "description", "preprocessing", "index", "clip", "merges", "tokenizer"
+SLOW += "arrays", "vocabulary"  # many arrays or words are read for each
 INPUTS = dict.fromkeys(READERS, 300) | dict.fromkeys(SLOW, 150)
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited as on Linux")

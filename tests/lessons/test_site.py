@@ -233,12 +233,12 @@ def test_no_page_scrolls_sideways_or_complains_in_a_browser(site, pages):
         pytest.skip("there is no Chromium to open the pages in")
     tab = Chromium()
     try:
-        for width in (1400, 390):
-            tab.view(width, 900)
-            for name, page in pages.items():
-                tab.send("Page.navigate", url=page.path.as_uri())
-                tab.wait("document.readyState === 'complete'")
-                tab.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true }); 1")
+        for name, page in pages.items():
+            tab.send("Page.navigate", url=page.path.as_uri())
+            tab.wait("document.readyState === 'complete'")
+            tab.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true }); 1")
+            for width in (1400, 390):
+                tab.view(width, 900)
                 assert tab.evaluate("document.documentElement.scrollWidth") == width, name
                 high = (
                     "[...document.querySelectorAll('.wide')].filter(e => e.scrollHeight > e.clientHeight + 8)"
