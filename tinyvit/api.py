@@ -28,11 +28,12 @@ from tinyvit.engine import ReferenceEngine, in_batches, make_engine
 from tinyvit.insight.looking import Images, Looking
 from tinyvit.ops import softmax
 from tinyvit.support.errors import UserError, class_name, nearest, printable
+from tinyvit.support.figures import counted
 from tinyvit.support.files.download import Report
-from tinyvit.support.shell.figures import counted
-from tinyvit.training.loading import at_resolution, load_any, why_no_classes
+from tinyvit.training.loading import load_any, why_no_classes
 from tinyvit.training.settings import FitSettings, check_settings
 from tinyvit.training.starting_point import whiten_for
+from tinyvit.weights.resize import at_resolution
 
 if TYPE_CHECKING:
     from tinyvit.weights.words.read import Words

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tinyvit.flags import add_json_flag
 from tinyvit.insight.pictures.curves import draw_comparison, judging_images
 from tinyvit.support.errors import UserError
+from tinyvit.support.figures import duration, short_names
 from tinyvit.support.shell.command import make_parser, png_path, run_command, some_path, usual_png
-from tinyvit.support.shell.figures import duration, short_names
-from tinyvit.support.shell.flags import add_json_flag
 from tinyvit.training.evaluation import COLOURS_RIGHT, rank
 from tinyvit.training.runs.folder import RunFolder
 

@@ -17,7 +17,14 @@ from tinyvit.data.folder_files import folders_of_parts, images_by_class
 from tinyvit.data.image_files import files_below
 from tinyvit.data.images_given import FEW, darkness
 from tinyvit.engine import make_engine
-from tinyvit.insight import judging
+from tinyvit.flags import (
+    READING,
+    WEIGHTS,
+    add_checkpoint_flag,
+    add_flags,
+    add_json_flag,
+    chosen_device,
+)
 from tinyvit.insight.pictures.evaluation import (
     MOST_CLASSES,
     Mistake,
@@ -26,24 +33,18 @@ from tinyvit.insight.pictures.evaluation import (
     draw_reliability,
 )
 from tinyvit.support.errors import UserError
+from tinyvit.support.figures import counted, percent
 from tinyvit.support.shell.command import make_parser, png_path, run_command, some_path
-from tinyvit.support.shell.figures import counted, percent
-from tinyvit.support.shell.flags import (
-    READING,
-    WEIGHTS,
-    add_checkpoint_flag,
-    add_flags,
-    add_json_flag,
-    chosen_device,
-)
 from tinyvit.support.shell.predictions import csv_cells, csv_columns, csv_line, csv_path, write_csv
 from tinyvit.support.shell.progress import Progress
+from tinyvit.training import judging
 from tinyvit.training.evaluation import Evaluation, evaluation_of, logits_of
-from tinyvit.training.loading import at_resolution, why_no_classes
+from tinyvit.training.loading import why_no_classes
 from tinyvit.training.recipes.named import followed
 from tinyvit.training.run_data import load_data_of_run
 from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import Settings
+from tinyvit.weights.resize import at_resolution
 
 MISTAKES = 24  # shown by --mistakes
 TOP = 5  # classes of an image in --csv, and of the accuracy that forgives a mistake

@@ -4,18 +4,18 @@ import argparse
 from pathlib import Path
 
 from tinyvit.api import Model, load
-from tinyvit.insight.page import Samples, check_page_can_run, choose_samples, write_page
-from tinyvit.model import ViTConfig
-from tinyvit.support.errors import UserError
-from tinyvit.support.shell.command import make_parser, run_command, some_path
-from tinyvit.support.shell.figures import counted
-from tinyvit.support.shell.flags import (
+from tinyvit.flags import (
     READING,
     add_checkpoint_flag,
     add_data_of_run_flag,
     add_flags,
     add_weights_argument,
 )
+from tinyvit.insight.page import Samples, check_page_can_run, choose_samples, write_page
+from tinyvit.model import ViTConfig
+from tinyvit.support.errors import UserError
+from tinyvit.support.figures import counted
+from tinyvit.support.shell.command import make_parser, run_command, some_path
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.loading import check_has_head
 from tinyvit.training.run_data import load_data_of_run, needs_download

@@ -10,12 +10,7 @@ from tinyvit.api import Model, load
 from tinyvit.data import PHOTOS, Dataset, load_dataset
 from tinyvit.data.dataset import class_counts
 from tinyvit.data.photo_fit import fit_for
-from tinyvit.insight.few_shot import choose_shots, fit_probe
-from tinyvit.insight.judging import with_interval
-from tinyvit.insight.probe_head import with_probe
-from tinyvit.support.shell.command import make_parser, positive_int, run_command, some_path
-from tinyvit.support.shell.figures import counted
-from tinyvit.support.shell.flags import (
+from tinyvit.flags import (
     READING,
     SIZE_OF_MODEL,
     add_download_flags,
@@ -23,9 +18,14 @@ from tinyvit.support.shell.flags import (
     add_weights_argument,
     chosen_device,
 )
+from tinyvit.insight.few_shot import choose_shots, fit_probe
+from tinyvit.insight.probe_head import with_probe
+from tinyvit.support.figures import counted
+from tinyvit.support.shell.command import make_parser, positive_int, run_command, some_path
 from tinyvit.support.shell.progress import Progress
-from tinyvit.training.loading import at_resolution
+from tinyvit.training.judging import with_interval
 from tinyvit.training.runs.folder import RunFolder
+from tinyvit.weights.resize import at_resolution
 from tinyvit.weights.save import check_free
 
 USUAL_SHOTS = (1, 5, 10, 25)

@@ -3,14 +3,15 @@
 import argparse
 from pathlib import Path
 
-from tinyvit.support.errors import UserError
-from tinyvit.support.shell.command import make_parser, run_command
-from tinyvit.support.shell.flags import (
+from tinyvit.flags import (
     SIZE_OF_MODEL,
     add_training_flags,
     add_weights_argument,
     settings_and_others,
 )
+from tinyvit.insight.pictures.of_runs import RunPictures
+from tinyvit.support.errors import UserError
+from tinyvit.support.shell.command import make_parser, run_command
 from tinyvit.training.recipes.usual import FINE_TUNING, FINE_TUNING_STEPS
 from tinyvit.training.session import train
 from tinyvit.training.settings import Group, Settings
@@ -51,7 +52,7 @@ def main(args: argparse.Namespace) -> int:
         path = Path(weights)
         is_file = path.suffix.lower() in (".npz", ".safetensors")
         chosen["model"] = path.stem if is_file else path.name or weights
-    return train(chosen, **run_options)
+    return train(chosen, **run_options, pictures=RunPictures())
 
 
 def parser() -> argparse.ArgumentParser:

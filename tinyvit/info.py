@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from tinyvit.api import load
+from tinyvit.flags import WEIGHTS, add_flags
 from tinyvit.insight.summary import default_image, presets_table, summary
 from tinyvit.model import RESNETS, SIZES, ViTConfig, is_preset, preset, usual_name
 from tinyvit.support.errors import UserError
+from tinyvit.support.figures import call
 from tinyvit.support.shell.command import make_parser, path_text, pixel_count, positive_int, run_command
-from tinyvit.support.shell.figures import call
-from tinyvit.support.shell.flags import WEIGHTS, add_flags
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.recipes.named import followed
 from tinyvit.training.runs.folder import RunFolder

@@ -21,12 +21,7 @@ from tinyvit.data.image_files import images_below
 from tinyvit.data.images_given import Scaled, darkness
 from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.data.photos import Photo, read_photos, what_was_cropped
-from tinyvit.insight.attention import check_has_attention
-from tinyvit.insight.pictures.attention import SeenPhoto, save_overlays
-from tinyvit.support.errors import UserError
-from tinyvit.support.shell.command import make_parser, png_path, positive_int, run_command, some_path
-from tinyvit.support.shell.figures import call, counted, short_names
-from tinyvit.support.shell.flags import (
+from tinyvit.flags import (
     READING,
     WEIGHTS,
     add_checkpoint_flag,
@@ -34,6 +29,11 @@ from tinyvit.support.shell.flags import (
     add_json_flag,
     chosen_device,
 )
+from tinyvit.insight.attention import check_has_attention
+from tinyvit.insight.pictures.attention import SeenPhoto, save_overlays
+from tinyvit.support.errors import UserError
+from tinyvit.support.figures import call, counted, short_names
+from tinyvit.support.shell.command import make_parser, png_path, positive_int, run_command, some_path
 from tinyvit.support.shell.predictions import Predictions, csv_path, write_csv
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.divergence import without_overflow_warnings

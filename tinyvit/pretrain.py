@@ -2,8 +2,9 @@
 
 import argparse
 
+from tinyvit.flags import add_training_flags, settings_and_others
+from tinyvit.insight.pictures.of_runs import RunPictures
 from tinyvit.support.shell.command import make_parser, run_command
-from tinyvit.support.shell.flags import add_training_flags, settings_and_others
 from tinyvit.training.recipes.usual import PRE_TRAINING
 from tinyvit.training.session import train
 from tinyvit.training.settings import Group, Settings
@@ -29,7 +30,7 @@ def main(args: argparse.Namespace) -> int:
     repeated = run_options["config"] and Settings.load(run_options["config"])
     if not run_options["resume"] and not (repeated and repeated.target):
         chosen.setdefault("target", PRE_TRAINING["target"])
-    return train(chosen, **run_options)
+    return train(chosen, **run_options, pictures=RunPictures())
 
 
 def parser() -> argparse.ArgumentParser:

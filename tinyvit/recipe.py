@@ -4,8 +4,8 @@ import argparse
 import json
 import textwrap
 
+from tinyvit.support.figures import call
 from tinyvit.support.shell.command import make_parser, run_command
-from tinyvit.support.shell.figures import call
 from tinyvit.training.recipes.named import RECIPES, named_recipe
 
 _EPILOG = """\

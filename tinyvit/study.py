@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import join
 
+from tinyvit.flags import add_flags, chosen_device
+from tinyvit.insight.pictures.of_runs import RunPictures
+from tinyvit.insight.pictures.study import Found, draw_lines, draw_rows
 from tinyvit.support.errors import UserError
+from tinyvit.support.figures import call, counted, duration
 from tinyvit.support.shell.command import (
     make_parser,
     path_text,
@@ -16,12 +20,10 @@ from tinyvit.support.shell.command import (
     run_command,
     some_path,
 )
-from tinyvit.support.shell.figures import call, counted, duration
-from tinyvit.support.shell.flags import add_flags, chosen_device
 from tinyvit.training.studies.carry_out import carry_out
 from tinyvit.training.studies.paper import CLASSES, SIZES, STUDIES
 from tinyvit.training.studies.plan import Job, Plan
-from tinyvit.training.studies.results import draw, result_of, rows_of, write_results
+from tinyvit.training.studies.results import Row, result_of, rows_of, write_results
 
 _EPILOG = """\
 Without NAME, the studies are listed. A study trains a set of models, each with several seeds, into
@@ -56,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
         return 0
     print(f"{plan.study.question} {len(jobs)} runs on {args.dataset}, in {out}", flush=True)
     try:
-        status = carry_out(plan, args.seeds, where, deadline)
+        status = carry_out(plan, args.seeds, where, deadline, RunPictures())
     finally:
         show(plan, args.seeds)
     done = [job for job in jobs if plan.is_finished(job)]
@@ -83,6 +85,23 @@ def show(plan: Plan, seeds: int) -> None:
         figure += "" if spread is None else f" ± {100 * spread:.1f}"
         print(f"  {row.variant.name:<{width}}  {figure:<13}  {counted(len(row.results), 'seed')}")
     print(f"  {plan.out / 'table.md'}, results.json, picture.png")
+
+
+def draw(plan: Plan, rows: Sequence[Row]) -> None:
+    """Draw picture.png into the study's folder, if a run has an accuracy."""
+    study, found = plan.study, []
+    for row in rows:
+        x = row.mean(study.measured_x) if study.measured_x else row.variant.x
+        found.append(Found(row.variant.name, row.of("accuracy"), row.variant.lines, x))
+    if not any(one.values for one in found):
+        return
+    seeds = max(len(row.results) for row in rows)
+    subtitle = f"{plan.dataset}, {plan.size}; dots: {seeds} seed{'s' if seeds != 1 else ''}"
+    path = plan.out / "picture.png"
+    if study.x_name:
+        draw_lines(study.question, subtitle, found, study.x_name, study.x_label, path)
+    else:
+        draw_rows(study.question, subtitle, found, path)
 
 
 def seconds_left(plan: Plan, jobs: Sequence[Job], done: Sequence[Job]) -> float | None:

@@ -2,8 +2,9 @@
 
 import argparse
 
+from tinyvit.flags import add_training_flags, settings_and_others
+from tinyvit.insight.pictures.of_runs import RunPictures
 from tinyvit.support.shell.command import make_parser, run_command
-from tinyvit.support.shell.flags import add_training_flags, settings_and_others
 from tinyvit.training.recipes.named import RECIPES
 from tinyvit.training.session import train
 from tinyvit.training.settings import Group
@@ -26,7 +27,7 @@ examples:
 def main(args: argparse.Namespace) -> int:
     """Train with the flags that were given; returns the exit status."""
     chosen, run_options = settings_and_others(args)
-    return train(chosen, **run_options)
+    return train(chosen, **run_options, pictures=RunPictures())
 
 
 def parser() -> argparse.ArgumentParser:

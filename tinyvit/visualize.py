@@ -11,6 +11,14 @@ from pathlib import Path
 from typing import TextIO
 
 from tinyvit.api import Model, load
+from tinyvit.flags import (
+    READING,
+    add_checkpoint_flag,
+    add_data_of_run_flag,
+    add_flags,
+    add_json_flag,
+    chosen_device,
+)
 from tinyvit.insight.visualizing import (
     PICTURES,
     WITHOUT_IMAGES,
@@ -27,14 +35,6 @@ from tinyvit.insight.visualizing import (
 )
 from tinyvit.support.errors import UserError
 from tinyvit.support.shell.command import make_parser, path_text, png_path, run_command, usual_png
-from tinyvit.support.shell.flags import (
-    READING,
-    add_checkpoint_flag,
-    add_data_of_run_flag,
-    add_flags,
-    add_json_flag,
-    chosen_device,
-)
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.run_data import load_data_of_run
 from tinyvit.training.runs.folder import RunFolder

@@ -22,8 +22,8 @@ from lessons.mine.operations import BY_NAME, OPERATIONS
 from lessons.mine.proof import Proof, prove
 from lessons.mine.training import BATCH, FULL, HALF, QUICK, Curve, Length, learn_one_batch, shapes, train
 from tinyvit.engine.blas import keep_freed_memory, one_blas_thread
+from tinyvit.support.figures import percent
 from tinyvit.support.shell.command import make_parser, png_path, run_command
-from tinyvit.support.shell.figures import percent
 from tinyvit.support.shell.moving_line import MovingLine
 from tinyvit.support.shell.progress import Progress
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.fuzz.guard import fuzz
 from tests.fuzz.readers import READERS
-from tinyvit.support.shell.figures import counted
+from tinyvit.support.figures import counted
 
 FINE = ("read", "refused")
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from tinyvit.engine import available_cores
 from tinyvit.engine.blas import blas_threads
 from tinyvit.support.errors import UserError
+from tinyvit.support.figures import duration
 from tinyvit.support.shell.command import make_parser, positive_int, run_command, thread_count
-from tinyvit.support.shell.figures import duration
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.recipes.named import RECIPES, named_recipe
 from tinyvit.training.run_data import load_data

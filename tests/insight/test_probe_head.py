@@ -11,10 +11,10 @@ from tinyvit import evaluate, fewshot, load, predict
 from tinyvit.api import Model
 from tinyvit.data.photo_fit import fit_for
 from tinyvit.insight.few_shot import fit_probe
-from tinyvit.insight.judging import calibration_error, reliability
 from tinyvit.insight.probe_head import fitted_scale, with_probe
 from tinyvit.model import initialise, preset
 from tinyvit.ops import softmax
+from tinyvit.training.judging import calibration_error, reliability
 from tinyvit.weights.save import save_official
 
 MODELS = {

@@ -13,7 +13,7 @@ from tests.tiny_runs import assert_one_line
 from tests.weights.checkpoints import random_model
 from tinyvit import export, predict
 from tinyvit.model import initialise, preset
-from tinyvit.training.loading import imagenet_classes
+from tinyvit.weights.description import imagenet_classes
 from tinyvit.weights.official import to_official
 from tinyvit.weights.save import save_official
 

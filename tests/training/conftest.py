@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from tinyvit import train
-from tinyvit.training import saving
+from tinyvit.insight.pictures import of_runs
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def a_terminal():
 def blank_curves():
     """Curves are not drawn, which takes a third of a small run: other tests of commands and pictures do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(saving, "draw_curves", lambda records, path, *_: Image.new("L", (1, 1)).save(path))
+        patch.setattr(of_runs, "draw_curves", lambda records, path, *_: Image.new("L", (1, 1)).save(path))
         yield
 
 

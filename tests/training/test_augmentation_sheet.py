@@ -17,9 +17,7 @@ def shown(photos, folder, *flags):
 
 def test_the_sheet_shows_the_images_of_steps_and_what_was_done(go, photos, tmp_path, monkeypatch):
     seen = []
-    monkeypatch.setattr(
-        "tinyvit.training.augmentation_sheet.draw_augmentation", lambda *args: seen.extend(args)
-    )
+    monkeypatch.setattr("tinyvit.insight.pictures.of_runs.draw_augmentation", lambda *args: seen.extend(args))
     flags = ("--flip", "--crop-padding", "2", "--augment", "randaugment", "--augment-magnitude", "20")
     assert go(train, *shown(photos, tmp_path, *flags))[0] == 0
     versions, names, captions, path, title = seen

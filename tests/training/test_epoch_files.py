@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.tiny_runs import tiny
+from tinyvit.insight.pictures import of_runs
 from tinyvit.training import saving
 from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.saving import EpochFiles
@@ -24,7 +25,7 @@ def clock(monkeypatch):
         clock.now += DRAWING
         clock.drawn.append(len(records))
 
-    monkeypatch.setattr(saving, "draw_curves", draw)
+    monkeypatch.setattr(of_runs, "draw_curves", draw)
     monkeypatch.setattr(saving, "time", SimpleNamespace(monotonic=lambda: clock.now))
     return clock
 
@@ -33,7 +34,7 @@ def written(clock, folder, seconds):
     """The records that are on disk after a run whose epochs take so many seconds."""
     run = RunFolder(folder)
     folder.mkdir()
-    files = EpochFiles(run, Settings(dataset="shapes", model="nano/4"), pytest.fail)
+    files = EpochFiles(run, Settings(dataset="shapes", model="nano/4"), pytest.fail, of_runs.RunPictures())
     for epoch in range(1, EPOCHS + 1):
         clock.now += seconds
         files.write([{"epoch": e} for e in range(1, epoch + 1)], 1, epoch == EPOCHS)
@@ -52,7 +53,7 @@ def test_every_long_epoch_is_drawn(clock, tmp_path):
 
 
 def test_saving_and_drawing_count_as_time_of_the_run(command, photos, tmp_path, monkeypatch):
-    monkeypatch.setattr(saving, "draw_curves", lambda *args: time.sleep(DRAWING))
+    monkeypatch.setattr(of_runs, "draw_curves", lambda *args: time.sleep(DRAWING))
     assert command(*tiny(photos, tmp_path / "run", "--epochs", "2"))[0] == 0
     lines = (tmp_path / "run/metrics.jsonl").read_text("utf-8").splitlines()
     first, second = (json.loads(line)["seconds"] for line in lines[:2])

@@ -42,9 +42,10 @@ def test_a_picture_or_metrics_file_that_fails_does_not_end_the_run(
     def failing(*args, **kwargs):
         raise UserError("cannot write it: No space left on device.")
 
-    where = {"draw_curves": "saving.draw_curves", "write_metrics": "saving.RunFolder.write_metrics"}
+    where = {"draw_curves": "insight.pictures.of_runs.draw_curves"}
+    where["write_metrics"] = "training.saving.RunFolder.write_metrics"
     with monkeypatch.context() as patch:
-        patch.setattr(f"tinyvit.training.{where[name]}", failing)
+        patch.setattr(f"tinyvit.{where[name]}", failing)
         status, out, err = command(*tiny(photos, tmp_path / "run"))
     assert (status, err) == (0, "")
     assert out.count("was not written, but training continues: cannot write it") == 1

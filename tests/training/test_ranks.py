@@ -66,12 +66,6 @@ def assert_nearly_the_same_run(run, expected):
                 assert distance(*flat) < 1e-3, kind
 
 
-@pytest.fixture(autouse=True)
-def without_pictures(monkeypatch):
-    """No run of these tests needs its curves."""
-    monkeypatch.setattr("tinyvit.training.saving.draw_curves", lambda *args: None)
-
-
 @pytest.fixture(scope="module")
 def alone(photos, tmp_path_factory):
     """What one process makes of it."""

@@ -11,9 +11,9 @@ from typing import get_type_hints
 import numpy as np
 import pytest
 
+from tinyvit.flags import add_flags
 from tinyvit.model import preset
 from tinyvit.support.errors import UserError, one_line
-from tinyvit.support.shell.flags import add_flags
 from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import FitSettings, Group, Settings, in_groups, table
 

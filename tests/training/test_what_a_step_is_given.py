@@ -30,7 +30,7 @@ def plans(go, photos, tmp_path, monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(ReferenceEngine, "step", noted)
-            patch.setattr("tinyvit.training.saving.draw_curves", lambda *args: None)
+            patch.setattr("tinyvit.insight.pictures.of_runs.draw_curves", lambda *args: None)
             name = f"run{len(list(tmp_path.iterdir()))}"
             assert go(train, *tiny(photos, tmp_path / name, *flags))[0] == 0
         return seen

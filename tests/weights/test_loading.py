@@ -17,14 +17,14 @@ from tinyvit.data.photos import read_photo
 from tinyvit.model import Model, ViTConfig, forward, initialise, preset
 from tinyvit.support.errors import UserError
 from tinyvit.support.files.npz import names_in_npz
-from tinyvit.training.loading import at_resolution, check_has_head, class_names, load_any
+from tinyvit.training.loading import check_has_head, class_names, load_any
 from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import Settings
 from tinyvit.weights import folders
 from tinyvit.weights.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
 from tinyvit.weights.folders import save_hugging_face, save_timm
 from tinyvit.weights.official import to_official
-from tinyvit.weights.resize import at_image_size
+from tinyvit.weights.resize import at_image_size, at_resolution
 from tinyvit.weights.safetensors import write_safetensors
 from tinyvit.weights.save import save_model, save_official, save_safetensors
 from tinyvit.weights.torch_names import to_torch_names

@@ -7,10 +7,10 @@ from tinyvit.bench.breakdown import breakdown
 from tinyvit.bench.case import Case
 from tinyvit.bench.measure import measure, table, torch_sides
 from tinyvit.bench.tinyvit_side import ENGINES
+from tinyvit.flags import add_json_flag
 from tinyvit.support.cores import available_cores
 from tinyvit.support.errors import UserError
 from tinyvit.support.shell.command import make_parser, pixel_count, positive_int, thread_count
-from tinyvit.support.shell.flags import add_json_flag
 
 _EPILOG = """\
 examples:

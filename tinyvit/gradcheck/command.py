@@ -3,12 +3,12 @@
 import argparse
 import time
 
+from tinyvit.flags import add_flags, chosen_device
 from tinyvit.gradcheck.finite_differences import TOLERANCE
 from tinyvit.gradcheck.models import MODEL_CHECKS, ModelCheck
 from tinyvit.gradcheck.operations import OPERATION_CHECKS, OperationCheck
 from tinyvit.support.errors import UserError
 from tinyvit.support.shell.command import make_parser, seed
-from tinyvit.support.shell.flags import add_flags, chosen_device
 
 
 def main(args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from tinyvit.engine.cuda.workspace import plan_workspace
 from tinyvit.model import OFFICIAL, SMALL, ViTConfig, layout, preset, usual_name
 from tinyvit.model.cost import activation_bytes, multiply_adds, parameter_count
 from tinyvit.support.errors import UserError
-from tinyvit.support.shell.figures import counted
+from tinyvit.support.figures import counted
 
 PAPER = {"b": 86, "l": 307, "h": 632}  # Table 1 of the paper: millions of parameters
 IMAGENET_IMAGES = 1_281_167  # training images of ImageNet (ILSVRC 2012)

@@ -29,7 +29,7 @@ from tinyvit.insight.pictures.sheet import save_parts
 from tinyvit.insight.positions import position_similarity
 from tinyvit.model import ViTConfig
 from tinyvit.support.errors import UserError
-from tinyvit.support.shell.figures import short_names
+from tinyvit.support.figures import short_names
 from tinyvit.training.settings import Settings
 
 PICTURES = ("filters", "positions", "distance", "rollout", "heads")

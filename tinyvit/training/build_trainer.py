@@ -7,7 +7,7 @@ from typing import Any
 from tinyvit.backend import Device, training_note
 from tinyvit.data import Dataset
 from tinyvit.model import Model, usual_name
-from tinyvit.support.shell.figures import counted
+from tinyvit.support.figures import counted
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.choices import (
     FREE_ON_RESUME,
@@ -21,7 +21,7 @@ from tinyvit.training.loop import scheduled_rate
 from tinyvit.training.run_data import check_classes, check_files, check_fit, load_data, start_alike
 from tinyvit.training.run_trainer import RunTrainer
 from tinyvit.training.runs.folder import RunFolder
-from tinyvit.training.saving import write_names
+from tinyvit.training.saving import Pictures, write_names
 from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import check_start, starting_model
 from tinyvit.training.wording import described, length
@@ -32,12 +32,14 @@ from tinyvit.weights.checkpoint import Checkpoint
 class RunContext:
     """What a run is given besides its settings: who is told about it, and where data come from.
 
-    data_url replaces the address that the data are downloaded from; strict refuses damaged files.
+    data_url replaces the address that the data are downloaded from; strict refuses damaged files; pictures
+    draws what there is to see, and None draws nothing.
     """
 
     progress: Progress
     data_url: str | None = None
     strict: bool = False
+    pictures: Pictures | None = None
 
 
 def new_trainer(
@@ -155,4 +157,4 @@ def _trainer(
     check_fit(settings, dataset)
     model = replace(model, params=model.params.to(device.xp))
     start_alike(dataset, model.config, model.params)
-    return RunTrainer(run, settings, dataset, model, context.progress)
+    return RunTrainer(run, settings, dataset, model, context.progress, context.pictures)

@@ -12,8 +12,8 @@ from tinyvit.model import ViTConfig, is_resnet
 from tinyvit.support.cores import cores_of_one
 from tinyvit.support.distributed import by_first, current
 from tinyvit.support.errors import UserError
+from tinyvit.support.figures import counted
 from tinyvit.support.limits import MOST_THREADS
-from tinyvit.support.shell.figures import counted
 from tinyvit.training.recipes.named import named_recipe
 from tinyvit.training.recipes.usual import (
     FINE_TUNING,

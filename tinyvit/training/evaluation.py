@@ -11,10 +11,10 @@ import numpy as np
 from tinyvit.backend import Array, array_module
 from tinyvit.data import ImageSet
 from tinyvit.engine import ReferenceEngine, in_batches
-from tinyvit.insight.judging import confusion_counts
 from tinyvit.model import ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads, masked_patches, patch_targets
 from tinyvit.ops import Corruption, cross_entropy, softmax
+from tinyvit.training.judging import confusion_counts
 from tinyvit.training.settings import Settings
 
 

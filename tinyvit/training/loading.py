@@ -1,23 +1,18 @@
 """Loading a model from any source: a run, a checkpoint, a file of weights, a folder, or a known name."""
 
 import os
-import warnings
 from dataclasses import replace
-from numbers import Integral
 from pathlib import Path
 
 import numpy as np
 
-from tinyvit.data.photo_fit import fit_for
 from tinyvit.model import Model
-from tinyvit.model.model import M
-from tinyvit.ops.resize import METHODS
 from tinyvit.support.distributed import in_turn
 from tinyvit.support.errors import UserError
 from tinyvit.support.files.download import Report
 from tinyvit.training.runs.folder import RunFolder, has_checkpoint
 from tinyvit.weights.checkpoint import is_checkpoint, load_checkpoint
-from tinyvit.weights.description import has_words, read_class_names
+from tinyvit.weights.description import has_words, imagenet_classes, read_class_names
 from tinyvit.weights.equivalent import for_colour
 from tinyvit.weights.known import find_weights, from_hub, is_hub_name
 from tinyvit.weights.preprocessing import read_preprocessing
@@ -126,48 +121,3 @@ def _weights_within(source: str) -> str:
     if has_checkpoint(folder):
         return source  # a run, perhaps with an export
     return str(weights_in(folder) or source)
-
-
-def at_resolution(
-    model: M, resolution: int | None, position_resize: str | None = None, edge: bool = False
-) -> M:
-    """The same model for square images of that side; for None, the model unchanged.
-
-    Position embeddings are resized with position_resize or, by default, as in the library that the model
-    comes from. If its patches do not divide the images, photos become images of that side and lose their
-    lower and right edge, as in other libraries, with a warning; unless edge is False, or images are smaller
-    than a patch or read by a ResNet: then this raises UserError.
-    """
-    P = model.config.pixels_per_patch
-    if position_resize not in (None, *METHODS):
-        raise UserError(f"position_resize is {position_resize!r}, expected one of {', '.join(METHODS)}.")
-    if resolution is None:
-        if position_resize:
-            raise UserError(
-                "position_resize (--position-resize) has no effect without a resolution (--resolution): give "
-                "one."
-            )
-        return model
-    if not isinstance(resolution, Integral) or resolution < 1:
-        raise UserError(f"the resolution is {resolution!r}, expected a whole number of pixels, 1 or more.")
-    if model.config.has_transformer and resolution % P:
-        below, above = resolution // P * P, (resolution // P + 1) * P
-        what = f"the model's patches of {P} x {P} do not divide images of {resolution} x {resolution} pixels"
-        choose = f"choose a resolution (--resolution) of {f'{below} or {above}' if below else above}"
-        if not edge or not below or model.config.has_resnet:
-            raise UserError(f"{what}: {choose}.")
-        warnings.warn(
-            f"{what}: their lower and right edges are cut off. To keep them, {choose}.", stacklevel=3
-        )
-        fit = fit_for(resolution, model.photo_fit).covered_by(P)
-        return at_image_size(replace(model, photo_fit=fit), below, position_resize or model.position_resize)
-    return at_image_size(model, resolution, position_resize or model.position_resize)
-
-
-def imagenet_classes() -> tuple[str, ...]:
-    """The 1000 classes of ImageNet (ILSVRC 2012), in the order of the logits of published heads.
-
-    From 'tench, Tinca tinca' to 'toilet tissue, toilet paper, bathroom tissue': the words of each class's
-    synset in WordNet 3.0 (Princeton University), most common first.
-    """
-    return tuple((Path(__file__).parent / "imagenet_classes.txt").read_text("utf-8").splitlines())

@@ -21,8 +21,8 @@ from tinyvit.data.dataset import Rows
 from tinyvit.model import Params, ViTConfig
 from tinyvit.support.distributed import by_first, current, in_turn
 from tinyvit.support.errors import UserError
+from tinyvit.support.figures import counted
 from tinyvit.support.limits import MOST_EPOCHS
-from tinyvit.support.shell.figures import counted
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import Settings

@@ -9,7 +9,7 @@ from tinyvit.support.shell.progress import Progress
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation
 from tinyvit.training.loop import Trainer
 from tinyvit.training.runs.folder import RunFolder
-from tinyvit.training.saving import EpochFiles, Saver
+from tinyvit.training.saving import EpochFiles, Pictures, Saver
 from tinyvit.training.settings import Settings
 from tinyvit.training.signals import Interrupted, stop_signals
 from tinyvit.training.state import restored
@@ -25,7 +25,13 @@ class RunTrainer(Trainer):
     """
 
     def __init__(
-        self, run: RunFolder, settings: Settings, dataset: Dataset, model: Model, progress: Progress
+        self,
+        run: RunFolder,
+        settings: Settings,
+        dataset: Dataset,
+        model: Model,
+        progress: Progress,
+        pictures: Pictures | None = None,
     ):
         def kept() -> str:
             last = f"The last good checkpoint is kept in {run.last_path}."
@@ -33,8 +39,8 @@ class RunTrainer(Trainer):
 
         data = dataset.train, dataset.validation, dataset.test
         super().__init__(settings, model.config, model.params, kept, *data)
-        self.run, self.dataset, self.progress = run, dataset, progress
-        self.saver = Saver(run, self.engine, settings, EpochFiles(run, settings, progress.note))
+        self.run, self.dataset, self.progress, self.pictures = run, dataset, progress, pictures
+        self.saver = Saver(run, self.engine, settings, EpochFiles(run, settings, progress.note, pictures))
         self.known_note = self.engine.note  # printed at the start; a new one is printed when it comes
 
     def restore(self, checkpoint: Checkpoint) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from PIL import Image
@@ -15,7 +15,6 @@ from PIL import Image
 from tinyvit.data import Dataset, one_of_each
 from tinyvit.data.photo_fit import fit_for
 from tinyvit.engine import ReferenceEngine
-from tinyvit.insight.pictures.curves import draw_curves
 from tinyvit.model import Params, ViTConfig
 from tinyvit.support.distributed import by_first, current
 from tinyvit.support.errors import UserError
@@ -86,13 +85,37 @@ class TensorBoard:
         self._written = len(records)
 
 
+class Pictures(Protocol):
+    """Draws the pictures of a run, each to a path: see insight.pictures.of_runs."""
+
+    def curves(
+        self, records: list[dict[str, Any]], path: Path, title: str, best_epoch: int, accuracy: str
+    ) -> None:
+        """Draw the losses and accuracies of the epochs."""
+
+    def patches(
+        self, config: ViTConfig, params: Params, dataset: Dataset, settings: Settings, path: Path
+    ) -> None:
+        """Draw what a model that learns without labels predicts of some test images."""
+
+    def augmentation(self, settings: Settings, dataset: Dataset, path: Path) -> None:
+        """Draw training images as the model would be shown them."""
+
+
 class EpochFiles:
     """Rewrites these files after each epoch; the curves less often, where drawing would take too much time.
 
     A file that cannot be written is mentioned once, through note(text), and does not stop the run.
     """
 
-    def __init__(self, run: RunFolder, settings: Settings, note: Callable[[str], None]):
+    def __init__(
+        self,
+        run: RunFolder,
+        settings: Settings,
+        note: Callable[[str], None],
+        pictures: Pictures | None = None,
+    ):
+        self.pictures = pictures
         self.run, self.title, self.note = run, f"{settings.dataset}, {settings.model}", note
         self.accuracy = COLOURS_RIGHT if settings.target else "accuracy"
         self._failed: set[str] = set()
@@ -109,10 +132,10 @@ class EpochFiles:
         if board := self._board:
             self._try("tensorboard", lambda: board.write(records, is_last))
         started = time.monotonic()
-        if is_last or started >= self._next:
+        if (pictures := self.pictures) and (is_last or started >= self._next):
             path = self.run.curves_path
             words = self.title, best_epoch, self.accuracy
-            self._try("curves.png", lambda: draw_curves(records, path, *words))
+            self._try("curves.png", lambda: pictures.curves(records, path, *words))
             self._next = time.monotonic() + (time.monotonic() - started) / _SHARE
 
     def _try(self, name: str, write: Callable[[], None]) -> None:
@@ -148,20 +171,6 @@ def write_names(run: RunFolder, dataset: Dataset) -> None:
     """Write split.json and left_out.json, of data whose images have names."""
     parts = {"train": dataset.train, "validation": dataset.validation, "test": dataset.test}
     run.write_names(dataset.left_out, {part: images.names for part, images in parts.items() if images})
-
-
-def write_patches(
-    run: RunFolder, settings: Settings, config: ViTConfig, params: Params, dataset: Dataset
-) -> None:
-    """Draw what a run without labels predicts of some test images; OSError or ValueError if that fails."""
-    from tinyvit.insight.patches import filled_patches  # here, as runs with labels draw no patches
-    from tinyvit.insight.pictures.rows import SHOWN, draw_patches
-
-    assert settings.target, "this run learns without labels"
-    images, what = np.asarray(dataset.test.images[:SHOWN]), (settings.target, settings.corrupt, settings.seed)
-    versions = filled_patches(config, params, images, *what)
-    title = f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}"
-    draw_patches(versions, run.patches_path, title)
 
 
 class Saver:

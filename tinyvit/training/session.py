@@ -9,14 +9,14 @@ from typing import Any
 from tinyvit.backend import Device, select_device
 from tinyvit.support.distributed import by_first, current, for_all_ranks
 from tinyvit.support.errors import UserError
-from tinyvit.support.shell.figures import as_argument, call
+from tinyvit.support.figures import as_argument, call
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.build_trainer import RunContext, new_trainer, prepared, resumed_trainer
 from tinyvit.training.choices import RECORDED, new_settings, on_ranks, resumed_settings, user_fixed
 from tinyvit.training.run_data import check_classes, check_files, check_not_among_classes, load_data
 from tinyvit.training.run_trainer import RunTrainer
 from tinyvit.training.runs.folder import RunFolder, changes_in, latest_run
-from tinyvit.training.saving import EpochFiles, write_names, write_patches, write_samples
+from tinyvit.training.saving import EpochFiles, Pictures, write_names, write_samples
 from tinyvit.training.settings import Settings
 from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
 from tinyvit.training.state import State
@@ -43,13 +43,14 @@ def train(
     show_augmentation: Path | None = None,
     deadline: float = math.inf,
     progress: Progress | None = None,
+    pictures: Pictures | None = None,
 ) -> int:
     """Start or resume a run; returns the exit status: 0, or 128 plus the signal's number if interrupted.
 
     At the deadline, a time of time.monotonic(), it is interrupted too, and the number is OUT_OF_TIME; when
     nobody reads the progress any more, as in `... | head -1`, it is NO_READER.
-    progress shows what is done, on standard output if it is not given. Of several ranks (distributed.ranks)
-    only the first prints and writes files.
+    progress shows what is done, on standard output if it is not given; pictures draws the pictures of the
+    run, and None draws none. Of several ranks (distributed.ranks) only the first prints and writes files.
 
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
     the recipe that it names or the one for the data set, or from the run that is resumed. resume is a run
@@ -59,7 +60,7 @@ def train(
     would be shown them.
     """
     progress = (progress or Progress()) if current().is_first else Progress.silent()
-    context = RunContext(progress, data_url, strict)
+    context = RunContext(progress, data_url, strict, pictures)
     if resume and show_augmentation:
         raise UserError("--show-augmentation starts no run, and --resume continues one: omit one of them.")
     if resume:
@@ -72,10 +73,9 @@ def train(
     device = _device(chosen.get("device") or (repeated.device if repeated else "auto"))
     settings = new_settings(chosen, repeated, device)
     if show_augmentation:
-        from tinyvit.training.augmentation_sheet import draw_augmentation_of  # here, as no run needs it
-
+        assert pictures, "the command draws"
         settings, dataset, _ = prepared(settings, user_fixed(chosen, repeated), context)
-        draw_augmentation_of(settings, dataset, show_augmentation)
+        pictures.augmentation(settings, dataset, show_augmentation)
         progress.outcome(f"wrote {show_augmentation}; nothing was trained")
         return 0
     check_not_among_classes(out, settings)
@@ -137,7 +137,7 @@ def _complete(run: RunFolder, checkpoint: Checkpoint, settings: Settings, contex
     if lacking := run.lacking(len(records), settings):
         of_data = {run.patches_path.name, run.samples_path.name, run.split_path.name}
         if not of_data.issuperset(lacking):
-            EpochFiles(run, settings, progress.note).write(records, state.best_epoch)
+            EpochFiles(run, settings, progress.note, context.pictures).write(records, state.best_epoch)
         if needed := [name for name in lacking if name in of_data]:
             try:
                 _write_from_data(run, checkpoint, settings, context)
@@ -159,8 +159,9 @@ def _write_from_data(run: RunFolder, checkpoint: Checkpoint, settings: Settings,
     check_files(run, dataset)
     write_names(run, dataset)
     write_samples(run, dataset, context.progress.note)
-    if settings.target:
-        write_patches(run, settings, checkpoint.config, checkpoint.params, dataset)
+    if settings.target and context.pictures:
+        config, params = checkpoint.config, checkpoint.params
+        context.pictures.patches(config, params, dataset, settings, run.patches_path)
 
 
 def _fit(trainer: RunTrainer, device: Device, deadline: float, progress: Progress) -> int:

@@ -82,7 +82,7 @@ def _fresh_config(settings: Settings, side: int, classes: int) -> ViTConfig:
 
 
 def _from_weights(settings: Settings, classes: int, weights: Model) -> Model:
-    from tinyvit.training.loading import at_resolution  # here, as a model from scratch needs nothing of it
+    from tinyvit.weights.resize import at_resolution  # here, as a model from scratch needs nothing of it
 
     regularisation: dict[str, Any] = {"dropout": settings.dropout, "drop_path": settings.drop_path}
     model = at_resolution(weights, settings.resolution, settings.position_resize).with_new_head(classes)

@@ -5,16 +5,15 @@ from typing import Any
 
 from tinyvit.backend import Device, array_module
 from tinyvit.engine import make_engine
-from tinyvit.insight.judging import with_interval
 from tinyvit.model import is_resnet, usual_name
 from tinyvit.optim import averaged
 from tinyvit.support.distributed import by_first
 from tinyvit.support.errors import UserError
-from tinyvit.support.shell.figures import as_argument, call, counted, duration
+from tinyvit.support.figures import as_argument, call, counted, duration
 from tinyvit.training.evaluation import figures_of_epoch
+from tinyvit.training.judging import with_interval
 from tinyvit.training.recipes.named import followed
 from tinyvit.training.run_trainer import RunTrainer
-from tinyvit.training.saving import write_patches
 from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import SHAPE
 from tinyvit.training.state import State
@@ -135,9 +134,12 @@ def _after_pretraining(trainer: RunTrainer) -> Iterator[str]:
     path = as_argument(run.path)
     yield f"  {call('finetune')} {path} --dataset {settings.dataset}{where}        learn the classes"
     yield f"  {as_argument(run.curves_path)}        how it went, as a picture"
+    if trainer.pictures is None:
+        return
     try:
         with averaged(engine.training.average):
-            write_patches(run, settings, engine.config, engine.params, trainer.dataset)
+            shown_by = engine.config, engine.params
+            trainer.pictures.patches(*shown_by, trainer.dataset, settings, run.patches_path)
         yield f"  {as_argument(run.patches_path)}        what it predicts of corrupted patches"
     except (OSError, ValueError) as error:  # a UserError is a ValueError
         yield f"{run.patches_path.name} was not written: {error}"

@@ -94,6 +94,15 @@ def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
         return None
 
 
+def imagenet_classes() -> tuple[str, ...]:
+    """The 1000 classes of ImageNet (ILSVRC 2012), in the order of the logits of published heads.
+
+    From 'tench, Tinca tinca' to 'toilet tissue, toilet paper, bathroom tissue': the words of each class's
+    synset in WordNet 3.0 (Princeton University), most common first.
+    """
+    return tuple((Path(__file__).parent / "imagenet_classes.txt").read_text("utf-8").splitlines())
+
+
 def has_words(folder: Path) -> bool:
     """Whether a folder's config.json describes a model for images and texts."""
     return stated_in(folder / "config.json").get("model_type") in tuple(_TOWERS)

@@ -10,15 +10,18 @@ cosines are computed for the new grid. Relative positions cannot be resized: the
 patches, where one step down is as many places as the grid is wide.
 """
 
+import warnings
 from dataclasses import replace
+from numbers import Integral
 from typing import cast
 
 import numpy as np
 
 from tinyvit.backend import array_module, to_numpy
+from tinyvit.data.photo_fit import fit_for
 from tinyvit.model import ViTConfig, layout
 from tinyvit.model.model import M, Positions
-from tinyvit.ops.resize import resize_images, resize_matrix
+from tinyvit.ops.resize import METHODS, resize_images, resize_matrix
 from tinyvit.support.errors import UserError
 
 
@@ -67,6 +70,42 @@ def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | Non
     for name, table in resized.items():
         result[name] = array_module(result.flat).asarray(table)
     return replace(model, config=new, params=result, original=original._replace(resized=_as_bytes(resized)))
+
+
+def at_resolution(
+    model: M, resolution: int | None, position_resize: str | None = None, edge: bool = False
+) -> M:
+    """The same model for square images of that side; for None, the model unchanged.
+
+    Position embeddings are resized with position_resize or, by default, as in the library that the model
+    comes from. If its patches do not divide the images, photos become images of that side and lose their
+    lower and right edge, as in other libraries, with a warning; unless edge is False, or images are smaller
+    than a patch or read by a ResNet: then this raises UserError.
+    """
+    P = model.config.pixels_per_patch
+    if position_resize not in (None, *METHODS):
+        raise UserError(f"position_resize is {position_resize!r}, expected one of {', '.join(METHODS)}.")
+    if resolution is None:
+        if position_resize:
+            raise UserError(
+                "position_resize (--position-resize) has no effect without a resolution (--resolution): give "
+                "one."
+            )
+        return model
+    if not isinstance(resolution, Integral) or resolution < 1:
+        raise UserError(f"the resolution is {resolution!r}, expected a whole number of pixels, 1 or more.")
+    if model.config.has_transformer and resolution % P:
+        below, above = resolution // P * P, (resolution // P + 1) * P
+        what = f"the model's patches of {P} x {P} do not divide images of {resolution} x {resolution} pixels"
+        choose = f"choose a resolution (--resolution) of {f'{below} or {above}' if below else above}"
+        if not edge or not below or model.config.has_resnet:
+            raise UserError(f"{what}: {choose}.")
+        warnings.warn(
+            f"{what}: their lower and right edges are cut off. To keep them, {choose}.", stacklevel=3
+        )
+        fit = fit_for(resolution, model.photo_fit).covered_by(P)
+        return at_image_size(replace(model, photo_fit=fit), below, position_resize or model.position_resize)
+    return at_image_size(model, resolution, position_resize or model.position_resize)
 
 
 def _as_bytes(tables: dict[str, np.ndarray]) -> dict[str, bytes]:

@@ -16,9 +16,9 @@ from tinyvit.support.errors import UserError
 from tinyvit.support.files.atomic import write_atomically
 from tinyvit.support.files.npz import add_seal, is_sealed
 from tinyvit.support.files.reading import open_regular
-from tinyvit.training.loading import imagenet_classes
 from tinyvit.weights import fitting
 from tinyvit.weights.checkpoint import Checkpoint, is_checkpoint, load_checkpoint, save_checkpoint
+from tinyvit.weights.description import imagenet_classes
 from tinyvit.weights.equivalent import OWN_PIXELS
 from tinyvit.weights.folders import save_hugging_face, save_timm
 from tinyvit.weights.official import to_official

@@ -16,9 +16,9 @@ import numpy as np
 import tinyvit
 from lessons.drawing import AXIS, BLUE, INK, ORANGE, QUIET, Axes, Sheet
 from tinyvit.data.cifar import load_cifar
-from tinyvit.insight.judging import confusion_counts, worst_mistakes
 from tinyvit.insight.pictures.curves import draw_curves
 from tinyvit.insight.pictures.evaluation import Mistake, draw_confusion, draw_mistakes
+from tinyvit.training.judging import confusion_counts, worst_mistakes
 
 HERE = Path(__file__).parent
 SOURCE = "CIFAR-10, JPEG copy"

@@ -5,9 +5,9 @@ import pytest
 from PIL import ImageColor
 
 from tests.insight.pictures.drawn import pixels
-from tinyvit.insight.judging import reliability
 from tinyvit.insight.pictures.colours import BLUE, ORANGE
 from tinyvit.insight.pictures.evaluation import FRAME, draw_reliability
+from tinyvit.training.judging import reliability
 
 
 def place_of(path, colour):

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tinyvit.insight.judging import reliability
 from tinyvit.insight.pictures.attention import SeenPhoto, save_distance, save_heads, save_overlays
 from tinyvit.insight.pictures.curves import draw_comparison, draw_curves
 from tinyvit.insight.pictures.evaluation import Mistake, draw_confusion, draw_mistakes, draw_reliability
 from tinyvit.insight.pictures.portrait import save_offset_scores, save_portrait, save_similarities
 from tinyvit.insight.pictures.rows import COLUMNS, draw_augmentation, draw_patches
 from tinyvit.insight.pictures.study import Found, draw_lines, draw_rows
+from tinyvit.training.judging import reliability
 
 STORED = Path(__file__).with_name("same_pictures.npz")
 CELLS = 48, 32  # across and down

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tinyvit.support.shell.figures import as_argument, call, short_names
+from tinyvit.support.figures import as_argument, call, short_names
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from tests.tiny_runs import REPOSITORY
 from tinyvit.backend import select_device
 from tinyvit.data import DATASETS
-from tinyvit.support.shell.figures import duration
+from tinyvit.support.figures import duration
 from tinyvit.training.choices import new_settings
 from tinyvit.training.recipes.named import FOLDER, RECIPES, named_recipe
 from tinyvit.training.settings import Settings

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tinyvit import study
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.studies import results
 from tinyvit.training.studies.carry_out import RunProgress
@@ -46,9 +47,9 @@ def test_the_picture_is_the_one_that_suits_the_question(monkeypatch, fields, dra
     calls = []
     for kind in ("rows", "lines"):
         monkeypatch.setattr(results, f"draw_{kind}", lambda *args, kind=kind: calls.append((kind, args)))
-    results.draw(plan(**fields), rows([], []))
+    study.draw(plan(**fields), rows([], []))
     assert not calls
-    results.draw(plan(**fields), rows([0.5], [0.75, 0.25]))
+    study.draw(plan(**fields), rows([0.5], [0.75, 0.25]))
     ((kind, (title, subtitle, found, *more, path)),) = calls
     assert (kind, title, subtitle, path) == (
         drawn, "Why?", "shapes, small; dots: 2 seeds", Path("out/picture.png"),

@@ -14,7 +14,7 @@ from tests.tiny_runs import assert_one_line, assert_same_run, interrupted_after
 from tinyvit import data, study
 from tinyvit.data import make_shapes
 from tinyvit.engine import ReferenceEngine
-from tinyvit.training import saving
+from tinyvit.insight.pictures import of_runs
 from tinyvit.training.settings import Settings
 from tinyvit.training.studies import carry_out
 from tinyvit.training.studies.paper import COMMON, SIZES, STUDIES, First, Study, Variant
@@ -52,7 +52,7 @@ def tiny_studies(monkeypatch):
     """Studies of a second, on 60 training and 20 test images."""
     monkeypatch.setitem(STUDIES, "tiny", TINY)
     monkeypatch.setattr(data, "make_shapes", lambda seed: make_shapes(60, 20, seed))
-    monkeypatch.setattr(saving, "draw_curves", lambda records, path, *_: path.touch())
+    monkeypatch.setattr(of_runs, "draw_curves", lambda records, path, *_: path.touch())
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tinyvit.insight.pictures.axes import (
 from tinyvit.insight.pictures.colours import BLUE, GREEN, INK, ORANGE, QUIET, SERIES, tint
 from tinyvit.insight.pictures.sheet import Box, File, Point, Sheet
 from tinyvit.insight.pictures.text import cut_middle
-from tinyvit.support.shell.figures import duration, img_per_second
+from tinyvit.support.figures import duration, img_per_second
 
 WIDTH, HEIGHT = 1200, 480  # of the picture of a run, in pixels
 LOSS_BOX, ACCURACY_BOX = (88, 124, 540, 424), (672, 124, 1124, 424)

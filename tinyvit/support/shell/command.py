@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 
 from tinyvit.support.distributed import one_job
 from tinyvit.support.errors import UserError
+from tinyvit.support.figures import call
 from tinyvit.support.files.reading import NOT_FREE, is_free
 from tinyvit.support.limits import COUNT, PIXELS, POSITIVE, SEED, THREADS, Rule
 from tinyvit.support.shell.ending import ending, fail
-from tinyvit.support.shell.figures import call
 
 _CALL = re.compile(r"`python -m tinyvit[^`]*`: ")  # how the docstring of a command begins
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-from tinyvit.support.shell.figures import duration, figure, img_per_second, percent
+from tinyvit.support.figures import duration, figure, img_per_second, percent
 from tinyvit.support.shell.moving_line import MovingLine
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.support.errors import UserError
-from tinyvit.support.shell.figures import duration, img_per_second
+from tinyvit.support.figures import duration, img_per_second
 from tinyvit.training.settings import Resume, Settings, that_resume
 
 RECIPES: tuple[str, ...] = ("cpu-8-minutes", "cpu-20-minutes", "cpu-hour", "cpu-best")

@@ -3,20 +3,29 @@
 import math
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from tinyvit.support.errors import UserError
+from tinyvit.support.figures import duration, percent
 from tinyvit.support.files.atomic import write_atomically
-from tinyvit.support.shell.figures import duration, percent
 from tinyvit.support.shell.progress import Progress
+from tinyvit.training.build_trainer import RunContext
 from tinyvit.training.divergence import Diverged
+from tinyvit.training.saving import Pictures
 from tinyvit.training.session import train
 from tinyvit.training.signals import NO_READER, OUT_OF_TIME
 from tinyvit.training.studies.plan import DIVERGED, Job, Plan
 from tinyvit.training.studies.results import result_of, rows_of, write_results
 
 
-def carry_out(plan: Plan, seeds: int, where: Mapping[str, Any], deadline: float = math.inf) -> int:
+def carry_out(
+    plan: Plan,
+    seeds: int,
+    where: Mapping[str, Any],
+    deadline: float = math.inf,
+    pictures: Pictures | None = None,
+) -> int:
     """Make the missing runs of a study; returns the exit status, 0 also if the time was up.
 
     where holds the settings that say where to compute and where the data are. The deadline is a time of
@@ -29,7 +38,7 @@ def carry_out(plan: Plan, seeds: int, where: Mapping[str, Any], deadline: float 
         if time.monotonic() >= deadline:
             return 0
         progress = RunProgress(f"{number:>{len(str(len(jobs)))}}/{len(jobs)}  {job.name}")
-        status = make_run(plan, job, where, deadline, progress)
+        status = make_run(plan, job, where, deadline, RunContext(progress, pictures=pictures))
         if status == 128 + OUT_OF_TIME:
             return 0
         if status == 128 + NO_READER:
@@ -46,21 +55,22 @@ def carry_out(plan: Plan, seeds: int, where: Mapping[str, Any], deadline: float 
     return 0
 
 
-def make_run(plan: Plan, job: Job, where: Mapping[str, Any], deadline: float, progress: Progress) -> int:
+def make_run(plan: Plan, job: Job, where: Mapping[str, Any], deadline: float, context: RunContext) -> int:
     """Start or resume a run; returns its exit status.
 
     If it diverges, or starts from a run that did, a file in its folder says so.
     """
     folder = plan.folder(job.name)
+    run = partial(train, deadline=deadline, progress=context.progress, pictures=context.pictures)
     try:
         if (folder / "config.json").is_file():
-            return train(dict(where), resume=folder, deadline=deadline, progress=progress)
+            return run(dict(where), resume=folder)
         chosen = job.chosen | dict(where)
         if job.first:
             if (plan.folder(job.first) / DIVERGED).is_file():
                 raise Diverged(f"{job.first}, which it starts from, diverged.")
             chosen |= {"weights": str(plan.folder(job.first)), "model": job.first}
-        return train(chosen, out=folder, deadline=deadline, progress=progress)
+        return run(chosen, out=folder)
     except Diverged as error:
         folder.mkdir(parents=True, exist_ok=True)
         text = f"{error}\n".encode()

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit import __version__
-from tinyvit.insight.pictures.study import Found, draw_lines, draw_rows
 from tinyvit.model.cost import multiply_adds, parameter_count
+from tinyvit.support.figures import duration
 from tinyvit.support.files.atomic import write_atomically
-from tinyvit.support.shell.figures import duration
 from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.studies.paper import Variant
 from tinyvit.training.studies.plan import DIVERGED, Plan
@@ -143,20 +142,3 @@ def _cells(row: Row) -> dict[str, str]:
         "time of a run": duration(row.mean("seconds")),
         "in the paper": variant.paper or "-",
     }
-
-
-def draw(plan: Plan, rows: Sequence[Row]) -> None:
-    """Draw picture.png into the study's folder, if a run has an accuracy."""
-    study, found = plan.study, []
-    for row in rows:
-        x = row.mean(study.measured_x) if study.measured_x else row.variant.x
-        found.append(Found(row.variant.name, row.of("accuracy"), row.variant.lines, x))
-    if not any(one.values for one in found):
-        return
-    seeds = max(len(row.results) for row in rows)
-    subtitle = f"{plan.dataset}, {plan.size}; dots: {seeds} seed{'s' if seeds != 1 else ''}"
-    path = plan.out / "picture.png"
-    if study.x_name:
-        draw_lines(study.question, subtitle, found, study.x_name, study.x_label, path)
-    else:
-        draw_rows(study.question, subtitle, found, path)

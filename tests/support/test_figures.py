@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinyvit.support.shell.figures import counted, duration, figure, img_per_second, percent
+from tinyvit.support.figures import counted, duration, figure, img_per_second, percent
 
 
 @pytest.mark.parametrize(

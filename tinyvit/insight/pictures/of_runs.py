@@ -1,15 +1,42 @@
-"""Some training images as the model would be shown them, drawn without training."""
+"""The pictures of a run, which the commands hand to training: training itself does not draw."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tinyvit.data import Dataset, make_batch, one_of_each, plan_batch
 from tinyvit.data.augmentation import NAMES
-from tinyvit.insight.pictures.rows import SHOWN, VERSIONS, draw_augmentation
+from tinyvit.insight.patches import filled_patches
+from tinyvit.insight.pictures.curves import draw_curves
+from tinyvit.insight.pictures.rows import SHOWN, VERSIONS, draw_augmentation, draw_patches
+from tinyvit.model import Params, ViTConfig
 from tinyvit.support.distributed import by_first
 from tinyvit.training.run_data import check_fit
 from tinyvit.training.settings import Settings
+
+
+class RunPictures:
+    """Draws curves, predicted patches and augmented images; each raises UserError or OSError on failure."""
+
+    def curves(
+        self, records: list[dict[str, Any]], path: Path, title: str, best_epoch: int, accuracy: str
+    ) -> None:
+        """Draw the losses and accuracies of the epochs."""
+        draw_curves(records, path, title, best_epoch, accuracy)
+
+    def patches(
+        self, config: ViTConfig, params: Params, dataset: Dataset, settings: Settings, path: Path
+    ) -> None:
+        """Draw what a model that learns without labels predicts of some test images."""
+        assert settings.target, "this run learns without labels"
+        images = np.asarray(dataset.test.images[:SHOWN])
+        versions = filled_patches(config, params, images, settings.target, settings.corrupt, settings.seed)
+        draw_patches(versions, path, f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}")
+
+    def augmentation(self, settings: Settings, dataset: Dataset, path: Path) -> None:
+        """Draw training images as the model would be shown them."""
+        draw_augmentation_of(settings, dataset, path)
 
 
 @by_first
