@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from tinyvit import api
 from tinyvit.data import cifar, shapes
+from tinyvit.training import fit as training_fit
 from tinyvit.training import session
 
 README = Path(__file__).parents[1] / "README.md"
@@ -52,8 +52,8 @@ def shorten():
     shapes.make_shapes.__defaults__ = (1000, 20, 0)
     for source in cifar.SOURCES.values():
         source.images_per_file.update(dict.fromkeys(source.images_per_file, 100))
-    train, fit = session.train, api.fit
-    api.fit = lambda *args, epochs=None, **settings: fit(*args, epochs=1, **settings)
+    train, fit = session.train, training_fit.fit
+    training_fit.fit = lambda *args, epochs=None, **settings: fit(*args, epochs=1, **settings)
 
     def short(chosen, *args, resume=None, **named):
         if not resume:

@@ -162,7 +162,7 @@ if __name__ == "__main__":
 def test_a_process_ends_when_the_one_that_started_it_is_killed(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     command = [sys.executable, str(tmp_path / "program.py")]
-    own = os.environ | {"PYTHONPATH": str(Path(bench.__file__).parents[1])}
+    own = os.environ | {"PYTHONPATH": str(Path(bench.__file__).parents[2])}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=own) as parent:
         child = Path(f"/proc/{int(parent.stdout.readline())}")

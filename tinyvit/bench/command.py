@@ -3,6 +3,7 @@
 import argparse
 import json
 
+from tinyvit import bench
 from tinyvit.bench.breakdown import breakdown
 from tinyvit.bench.case import Case
 from tinyvit.bench.measure import measure, table, torch_sides
@@ -51,7 +52,7 @@ def check_flags(args: argparse.Namespace) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("bench", __doc__, _EPILOG)
+    p = make_parser("bench", bench.__doc__, _EPILOG)
     p.add_argument("--model", default="Ti/4", metavar="SIZE/PATCH", help="model to time (default: Ti/4)")
     p.add_argument(
         "--image-size", type=pixel_count, default=32, metavar="N", help="pixels of a side (default: 32)"

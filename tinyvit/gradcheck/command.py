@@ -3,6 +3,7 @@
 import argparse
 import time
 
+from tinyvit import gradcheck
 from tinyvit.flags import add_flags, chosen_device
 from tinyvit.gradcheck.finite_differences import TOLERANCE
 from tinyvit.gradcheck.models import MODEL_CHECKS, ModelCheck
@@ -49,7 +50,7 @@ def _plain(name: str) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("gradcheck", __doc__)
+    p = make_parser("gradcheck", gradcheck.__doc__)
     add_flags(p, "device", usual={"device": "cpu"})
     p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the random arrays (default: 0)")
     p.add_argument("--only", default="", metavar="TEXT", help="run only the checks whose names contain TEXT")

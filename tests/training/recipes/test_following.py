@@ -133,7 +133,7 @@ def test_a_run_without_a_recipe_says_nothing_of_the_kind(go, photos, tmp_path):
         ({}, "cpu-8-minutes"),
         ({"seed": 4, "threads": 7, "device": "gpu", "accumulate": 2, "evaluate_every": 3}, "cpu-8-minutes"),
         ({"dataset": "shapes"}, "cpu-8-minutes"),
-        ({"lr": 0.5, "crop_padding": 2}, "cpu-8-minutes, but for lr, crop padding"),
+        ({"lr": 0.5, "crop_padding": 2}, "cpu-8-minutes, but for crop padding, lr"),
     ],
 )
 def test_a_recipe_is_followed_unless_another_experiment_is_made_of_it(rewrite, change, name):

@@ -80,12 +80,12 @@ def test_a_moving_line_shows_how_far_the_whole_run_is(monkeypatch):
 def test_what_a_study_trains_is_the_same_in_every_version():
     """A study that was begun is not continued with other settings; a change on purpose changes its number."""
     found = {}
-    for name, study in STUDIES.items():
-        parts = [study.x_name, study.measured_x]
+    for name, one in STUDIES.items():
+        parts = [one.x_name, one.measured_x]
         for size in SIZES:
-            parts.append(study.usual(size))
+            parts.append(one.usual(size))
             parts += [
-                [vars(one) for one in study.variants(size, dataset)] for dataset in ("shapes", "cifar10")
+                [vars(each) for each in one.variants(size, dataset)] for dataset in ("shapes", "cifar10")
             ]
         found[name] = zlib.crc32(json.dumps(parts, default=vars, sort_keys=True).encode())
     assert found == {
