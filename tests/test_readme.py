@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -58,21 +57,3 @@ def test_as_many_gradients_are_checked_as_it_says():
     assert said in README.read_text("utf-8")
     measured = f"{len(OPERATION_CHECKS)} operations, {len(MODEL_CHECKS)} models"
     assert measured in (README.parent / "MEASUREMENTS.md").read_text("utf-8")
-
-
-def test_no_room_imports_one_below_it_in_the_table():
-    text = (README.parent / "tinyvit" / "README.md").read_text("utf-8")
-    table = text.partition("\n| room |")[2].partition("\n\n")[0]
-    names = [re.findall(r"`(\w+)(?:/|\.py)`", row.split(" | ")[0]) for row in table.splitlines()]
-    row_of = {name: i for i, row in enumerate(names) for name in row}
-    package = README.parent / "tinyvit"
-    rooms = {path.parent.name for path in package.glob("*/__init__.py")}
-    assert rooms <= row_of.keys(), "a room is missing"
-    commands = {path.stem for path in package.glob("*.py")} - row_of.keys()
-    for path in package.rglob("*.py"):
-        room = path.relative_to(package).parts[0].removesuffix(".py")
-        text = path.read_text("utf-8")
-        imported = re.findall(r"^\s*from tinyvit(?:\.| import )(\w+)", text, flags=re.MULTILINE)
-        if room in row_of:
-            below = [name for name in imported if name in commands or row_of.get(name, 0) > row_of[room]]
-            assert not below, f"{path.relative_to(package)} imports {', '.join(below)}"

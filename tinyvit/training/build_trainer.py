@@ -1,14 +1,15 @@
 """From settings to a trainer, new or resumed: its data, its model, its optimiser and its engine."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tinyvit.backend import Device, training_note
 from tinyvit.data import Dataset
 from tinyvit.model import Model, usual_name
 from tinyvit.support.figures import counted
-from tinyvit.support.shell.progress import Progress
 from tinyvit.training.choices import (
     FREE_ON_RESUME,
     check_warmup,
@@ -26,6 +27,9 @@ from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import check_start, starting_model
 from tinyvit.training.wording import described, length
 from tinyvit.weights.checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    from tinyvit.support.shell.progress import Progress
 
 
 @dataclass(frozen=True)

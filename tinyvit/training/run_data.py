@@ -1,10 +1,13 @@
 """The data set of a run: loaded, split as the settings say, and checked against the run's classes."""
 
+from __future__ import annotations
+
 import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +26,11 @@ from tinyvit.support.distributed import by_first, current, in_turn
 from tinyvit.support.errors import UserError
 from tinyvit.support.figures import counted
 from tinyvit.support.limits import MOST_EPOCHS
-from tinyvit.support.shell.progress import Progress
 from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import Settings
+
+if TYPE_CHECKING:
+    from tinyvit.support.shell.progress import Progress
 
 _AT_A_TIME = 500  # images, of which the checksum is made
 

@@ -1,11 +1,12 @@
 """What a run adds to the training loop: its folder, checkpoints, a display, signals and a time limit."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tinyvit.data import Dataset
 from tinyvit.model import Model
-from tinyvit.support.shell.progress import Progress
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation
 from tinyvit.training.loop import Trainer
 from tinyvit.training.runs.folder import RunFolder
@@ -14,6 +15,9 @@ from tinyvit.training.settings import Settings
 from tinyvit.training.signals import Interrupted, stop_signals
 from tinyvit.training.state import restored
 from tinyvit.weights.checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    from tinyvit.support.shell.progress import Progress
 
 SAVE_SECONDS = 60  # between checkpoints, even within a long epoch; more if writing one takes long
 
