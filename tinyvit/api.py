@@ -32,7 +32,6 @@ from tinyvit.support.figures import counted
 from tinyvit.support.files.download import Report
 from tinyvit.training.loading import load_any, why_no_classes
 from tinyvit.training.settings import FitSettings, check_settings
-from tinyvit.training.starting_point import whiten_for
 from tinyvit.weights.resize import at_resolution
 
 if TYPE_CHECKING:
@@ -205,6 +204,8 @@ class Model(Looking):
         Do this before fit, with the images to be trained on: see model.whitening. If there are more than
         5,000, the seed chooses as many.
         """
+        from tinyvit.training.starting_point import whiten_for  # here, as a prediction needs nothing of it
+
         check_settings(seed=seed)
         self._check_writable()
         whiten_for(self.config, self.params, self._pixels(images, to_learn=True), seed)
