@@ -4,12 +4,17 @@ Raise a number only in a commit that gives the reason.
 """
 
 import ast
+import subprocess
+import sys
+import threading
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import tinyvit
+from tests.tiny_runs import tiny
+from tinyvit import train
 
 PACKAGE = Path(tinyvit.__file__).parent
 TESTS = Path(__file__).parent
@@ -26,11 +31,13 @@ BUDGET = {  # lines, files; a room imports nothing from the rooms below it
     "weights": (4_079, 24),
     "training": (4_635, 31),
     "insight": (4_697, 39),
-    TOP: (3_700, 19),
+    TOP: (3_701, 19),
     "gradcheck": (487, 6),
     "bench": (794, 9),
 }
 ENTRIES = 33  # at the top of the package, with README.md and py.typed
+TRAINING_ENTERS, PREDICTION_ENTERS = 108, 56  # files
+API_IMPORTS = 160  # modules
 BESIDE_SUPPORT = ("tinyvit.backend", "tinyvit.__init__")  # at the top, yet imported by all rooms
 
 
@@ -166,3 +173,38 @@ def test_tests_of_the_library_do_not_import_the_course():
                 names = [f"{node.module}.{alias.name}" for alias in node.names]
             course = [name for name in names if name.split(".")[0] == "lessons"]
             assert not [name for name in course if not name.startswith("lessons.cuda_on_cpu")], path
+
+
+def files_entered(act):
+    """How many files of the package have a function that runs while act() does, on any thread."""
+    entered = set()
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_code.co_name != "<module>":
+            entered.add(frame.f_code.co_filename)
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return len({name for name in entered if Path(name).is_relative_to(PACKAGE)})
+
+
+def test_a_training_and_a_prediction_enter_few_files(go, photos, tmp_path):
+    run, again = tmp_path / "run", tmp_path / "again"
+    assert go(train, *tiny(photos, run, "--epochs", "1"))[0] == 0  # all is imported
+    assert files_entered(lambda: go(train, *tiny(photos, again, "--epochs", "1"))) <= TRAINING_ENTERS
+    photo = next(photos.rglob("*.png"))
+    assert files_entered(lambda: tinyvit.load(run).predict(photo)) <= PREDICTION_ENTERS
+
+
+def test_importing_the_library_imports_few_modules_and_no_terminal():
+    code = "import sys, tinyvit.api; print(*(name for name in sys.modules if name.startswith('tinyvit')))"
+    imported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names = imported.stdout.split()
+    assert len(names) <= API_IMPORTS
+    shell = {name for name in names if name.startswith("tinyvit.support.shell.")}
+    assert shell == {"tinyvit.support.shell.start"}  # what ends a command on Ctrl-C
