@@ -80,9 +80,7 @@ def test_an_operation_in_the_folder_is_yours(lessons, monkeypatch):
     mine = file_of(lessons / "00_pixels")
     before = mine.read_text("utf-8")
     monkeypatch.setattr(exercises, "OPERATIONS", [BY_NAME["normalise"]])
-    mine.write_text(
-        "def normalise(images, dtype):\n    return (images.astype(dtype) - dtype(127.5)) / dtype(127.5)\n"
-    )
+    mine.write_text("def normalise(images, dtype):\n    return (images.astype(dtype) - 127.5) / 127.5\n")
     try:
         answers = examine(lessons)
     finally:
