@@ -12,9 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lessons.mine.answers import LESSONS, is_written
+from lessons.mine.answers import LESSONS, file_of, is_written
 from lessons.mine.operations import OPERATION_OF, OPERATIONS, Operation
-from lessons.start import file_of
 from tinyvit.errors import UserError
 
 SECONDS = 30  # for one check, some of which train a small model
