@@ -20,12 +20,12 @@ from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, run_command, some_path
 
 COLUMNS = ("lesson", "function", "part", "checks", "passed", "source")
-WRITTEN = "written"
+TO_DO, WRITTEN = "to do", "written"
 
 
 def pack(out: Path, lessons: list[Path], results: dict[str, list[dict]]) -> list[tuple]:
     """Write the .zip file of the lessons that are begun, and return the rows of its table."""
-    begun = [lesson for lesson in lessons if any(r["state"] != "to do" for r in results.get(lesson.name, ()))]
+    begun = [lesson for lesson in lessons if any(r["state"] != TO_DO for r in results.get(lesson.name, ()))]
     if not begun:
         raise UserError("nothing is written yet: no check of any lesson has run.")
     table = [row for lesson in begun for row in rows(lesson.name, file_of(lesson), results[lesson.name])]
@@ -46,7 +46,8 @@ def rows(lesson: str, file: Path, results: list[dict]) -> list[tuple]:
     for name in names:
         used = [result for result in results if name in result["functions"]]
         passed = sum(result["state"] == "done" for result in used)
-        table.append((lesson, name, used[0]["part"], len(used), passed, sources[name]))
+        source = TO_DO if all(result["state"] == TO_DO for result in used) else sources[name]
+        table.append((lesson, name, used[0]["part"], len(used), passed, source))
     return table
 
 
@@ -103,7 +104,7 @@ def main(arguments: argparse.Namespace) -> None:
         right = sum(checks == passed for _, _, _, checks, passed, _ in of_lesson)
         print(f"{lesson:28} {right} of {len(of_lesson)} functions pass all their checks")
     for _, name, *_, source in table:
-        if source != WRITTEN:
+        if source not in (TO_DO, WRITTEN):
             print(f"{name}: {source}")
     print(f"wrote {arguments.out}")
 

@@ -56,7 +56,7 @@ def watch(lesson: Path, words: queue.Queue[str]) -> None:
 
 def first_fault(results: list[dict]) -> dict | None:
     """The check to show, with its text: the first that fails, else the first to do; None if all pass."""
-    ordered = sorted(results, key=lambda result: PARTS.index(result.get("part", "main")))
+    ordered = sorted(results, key=lambda result: PARTS.index(result.get("part", PARTS[0])))
     for state in ("wrong", "to do"):
         for result in ordered:
             if result["state"] == state:
@@ -67,8 +67,8 @@ def first_fault(results: list[dict]) -> dict | None:
 
 
 def count(results: list[dict]) -> str:
-    """How many checks pass, fail and are to do."""
-    states = [result["state"] for result in results]
+    """How many checks pass and fail, without those of the gradient check and the puzzle."""
+    states = [result["state"] for result in results if result.get("part", PARTS[0]) == PARTS[0]]
     wrong = f", {states.count('wrong')} fail" if "wrong" in states else ""
     return f"{states.count('done')} of {len(states)} checks pass{wrong}"
 
