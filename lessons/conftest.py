@@ -2,7 +2,7 @@
 
 The checks of a lesson take the functions under test from the fixture `impl`. Which file that is:
 
-    pytest lessons/07_layer_norm                    exercise.py, the one you edit
+    pytest lessons/07_layer_norm                    exercise.py, the one you edit (see lessons.start)
     pytest lessons/07_layer_norm --impl solution    solution.py
     pytest lessons/07_layer_norm --impl NAME        the row NAME of mutants.py, a plausible wrong answer
     pytest lessons --impl mutants                   every wrong answer (used by tinyvit's own tests)
@@ -31,6 +31,7 @@ from lessons.referee import calls, unwritten
 from lessons.referee.fingerprint import fingerprint
 from lessons.referee.known import Search, load
 from lessons.referee.rerun import rerun, unknown, wanted
+from lessons.start import file_of
 
 HERE = Path(__file__).parent
 TODO, DONE, WRONG, REPEATED = "to do", "done", "wrong", "the same crash"
@@ -103,7 +104,7 @@ def answer_of(item):
     """The path of what a check is run on: a file, or that of a wrong answer, which is none."""
     lesson, name = item.path.parent, item.callspec.params["impl"]
     if name in ("exercise", "solution"):
-        return lesson / f"{name}.py"
+        return file_of(lesson, name)
     known = answers(item.config.getoption("answers"), lesson)
     return known.get(name) or pytest.exit(f"{lesson.name} has no wrong answer {name!r}", returncode=2)
 
@@ -160,7 +161,7 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if "impl" not in item.fixturenames or (call.when != "call" and report.passed):
         return
-    error, names = call.excinfo and call.excinfo.value, []
+    error, names, message, hints = call.excinfo and call.excinfo.value, [], "", []
     if isinstance(error, pytest.skip.Exception):
         if call.when == "call":
             item.config.lesson_skipped[item.path.parent.name] = str(error)
@@ -178,8 +179,8 @@ def pytest_runtest_makereport(item, call):
         if message and where not in item.config.lesson_crashes and looks_for_mistakes(item):
             names = names_of_fault(item, error)
         if message:
-            hints = [f"hint: {hint}" for hint in hints_for(item, error, bool(names))]
-            report.longrepr = "\n".join([*headed(names, message), *hints])
+            hints = hints_for(item, error, bool(names))
+            report.longrepr = "\n".join([*headed(names, message), *(f"hint: {hint}" for hint in hints)])
         if where and where in item.config.lesson_crashes:
             item.config.lesson_crashes[where][1] += 1
             report.lesson_state = REPEATED
@@ -196,6 +197,8 @@ def pytest_runtest_makereport(item, call):
             "part": part_of(item, used),
             "error": name_of(error),
             "message": "\n".join(headed(names, str(error))) if error else "",
+            "shown": "\n".join(headed(names, message)) if message else "",
+            "hints": hints,
             "known": names,
         }
     )

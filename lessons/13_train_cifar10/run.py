@@ -13,7 +13,8 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-from lessons.mine.answers import is_written
+from lessons.mine.answers import is_written, load
+from lessons.start import file_of
 from tinyvit.data import hold_out, load_dataset
 from tinyvit.engine.blas import keep_freed_memory
 from tinyvit.model import initialise, preset
@@ -41,7 +42,7 @@ def main() -> None:
     if args.file == "exercise" and not all(is_written(HERE, name) for name in ("evaluate", "fit")):
         parser.exit(2, "write evaluate and fit first, or see what the solution does: --file solution\n")
     keep_freed_memory()
-    parts, loop = (import_module(f"{LESSON}.{name}") for name in ("parts", args.file))
+    parts, loop = import_module(f"{LESSON}.parts"), load(file_of(HERE, args.file))
     name = "cifar10" if args.data_dir else "shapes"
     try:
         whole = load_dataset(name, args.data_dir)

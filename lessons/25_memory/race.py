@@ -16,8 +16,12 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+
+from lessons.mine.answers import load
+from lessons.start import file_of
 
 GOAL = 1.5
 NUMBERS = 5_400_000
@@ -31,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--numbers", type=int, default=NUMBERS, help=f"(default: {NUMBERS:,})")
     args = parser.parse_args(arguments)
     slow = importlib.import_module("lessons.25_memory.slow").adam_as_written
-    fast = importlib.import_module(f"lessons.25_memory.{args.impl}").adam_in_pieces
+    fast = load(file_of(Path(__file__).parent, args.impl)).adam_in_pieces
     try:
         difference = apart(fast, slow)
     except NotImplementedError as error:

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-LESSONS = Path(__file__).parents[1]
+from lessons.start import LESSONS, file_of
 
 
 def yours(*names: str) -> Callable | tuple[Callable, ...]:
@@ -24,7 +24,7 @@ def yours(*names: str) -> Callable | tuple[Callable, ...]:
     found = []
     for name in names:
         lesson = asked_in(name)
-        file = lesson / ("exercise.py" if is_written(lesson, name) else "solution.py")
+        file = file_of(lesson, "exercise" if is_written(lesson, name) else "solution")
         if file not in modules:
             modules[file] = load(file)
         found.append(getattr(modules[file], name))
@@ -46,7 +46,7 @@ def is_written(lesson: Path, name: str) -> bool:
 
     Raises SyntaxError if the file is not Python.
     """
-    node = _named(lesson / "exercise.py").get(name)
+    node = _named(file_of(lesson)).get(name)
     return node is not None and not any(map(_is_to_do, ast.walk(node)))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lessons.mine.answers import LESSONS, is_written
+from lessons.mine.answers import LESSONS, file_of, is_written
 from lessons.mine.operations import OPERATION_OF, OPERATIONS, Operation
 from tinyvit.support.errors import UserError
 
@@ -52,14 +52,14 @@ def examine(
     answers = Answers([State(operation) for operation in OPERATIONS])
     unreadable, to_check = {}, []
     for number in sorted({operation.lesson for operation in OPERATIONS}):
-        path = folders[number] / f"{file}.py"
+        path = file_of(folders[number], file)
         answers.files[number] = path
         try:
             if any(_is_written(path, o) for o in OPERATIONS if o.lesson == number):
                 to_check.append(folders[number])
         except (OSError, SyntaxError, ValueError) as error:
             unreadable[number] = _told(error)
-    results = _checked(to_check, file, report)
+    results = checked(to_check, file, report)
     for each in answers.states:
         number = each.operation.lesson
         if number in unreadable:
@@ -74,13 +74,13 @@ def examine(
 
 def results_of(lesson: Path, file: str) -> list[dict]:
     """What happened to every check of a lesson, run on a file: exercise, solution or the name of a mutant."""
-    return _checked([lesson], file, lambda _: None).get(lesson.name, [])
+    return checked([lesson], file).get(lesson.name, [])
 
 
 def path_of(answers: Answers, number: int) -> str:
-    """A learner's file, as it is called from the repository's root."""
-    path = answers.files[number]
-    return f"lessons/{path.parent.name}/{path.name}"
+    """A learner's file, as it is called from the repository's root, or in full where it lies outside."""
+    path, root = answers.files[number], LESSONS.parent
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
 def _is_written(path: Path, operation: Operation) -> bool:
@@ -109,7 +109,9 @@ def _judged(operation: Operation, results: list[dict]) -> tuple[str, str]:
     return (YOURS, "") if passed else (WRONG, "none of its checks has run")
 
 
-def _checked(folders: list[Path], file: str, report: Callable[[str], None]) -> dict[str, list[dict]]:
+def checked(
+    folders: list[Path], file: str, report: Callable[[str], None] = lambda lesson: None
+) -> dict[str, list[dict]]:
     """The results of the checks, by lesson. Where one never ends, the lesson is left out of the next run."""
     results: dict[str, list[dict]] = {}
     while folders:

@@ -140,7 +140,7 @@ class Site:
                 token.attrs["src"] = self.follow(page, str(token.attrs["src"]))
                 with Image.open(source) as picture:  # whose size keeps its place until it is there
                     token.attrs |= {"width": picture.width, "height": picture.height}
-        for before, token in pairwise(tokens):
+        for before, token in pairwise(each for each in tokens if each.type != "html_block"):  # also in a fold
             if (before.info, token.info) == ("python", "text"):
                 token.info = "output"
         title = re.sub(r"[*`]", "", next(token.content for token in tokens if token.type == "inline"))

@@ -39,6 +39,12 @@ def prose_of(lesson: Path) -> str:
     return re.sub(r"```.*?```|\$\$.*?\$\$", "", text_of(lesson), flags=re.DOTALL)
 
 
+def listings_of(lesson: Path) -> list[tuple[str, str]]:
+    """The python blocks of README.md, each with what it prints: a ```text block after it, maybe in a fold."""
+    listing = r"^```python\n(.*?)^```\n(?:\n?(?:<details><summary>[^\n]*</summary>\n\n)?```text\n(.*?)^```)?"
+    return re.findall(listing, text_of(lesson), re.M | re.S)
+
+
 def sections_of(lesson: Path) -> dict[str, str]:
     """README.md by its headings of the second level."""
     pieces = re.split(r"^## (.*)$", text_of(lesson), flags=re.M)

@@ -67,7 +67,7 @@ def checked(tmp_path_factory):
     folder = tmp_path_factory.mktemp("course")
     lesson = folder / "lessons" / "01_both"
     lesson.mkdir(parents=True)
-    for name in ("conftest.py", "mutation.py"):
+    for name in ("conftest.py", "mutation.py", "start.py"):
         shutil.copy(ROOT / "lessons" / name, folder / "lessons" / name)
     shutil.copytree(ROOT / "lessons" / "referee", folder / "lessons" / "referee")
     (folder / "tinyvit").symlink_to(ROOT / "tinyvit")

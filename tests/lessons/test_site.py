@@ -16,7 +16,7 @@ import pytest
 from lessons.site import __main__ as command
 from lessons.site.folder import check_replaceable, write
 from tests.insight.page.chromium import Chromium, find_browser
-from tests.lessons.course import LESSONS, NAMES, QUICKER, ROOT
+from tests.lessons.course import LESSONS, NAMES, QUICKER, ROOT, listings_of
 from tests.tiny_runs import enter
 from tinyvit.support.errors import UserError
 
@@ -175,11 +175,8 @@ def test_folds_hold_formatted_text(pages):
 
 def test_what_can_be_copied_is_the_code_without_what_it_prints(pages):
     for lesson in LESSONS:
-        text = (lesson / "README.md").read_text("utf-8")
         page = pages[f"{lesson.name}/index.html"]
-        for code, printed in re.findall(
-            r"^```python\n(.*?)^```\n(?:\n?```text\n(.*?)^```)?", text, re.M | re.S
-        ):
+        for code, printed in listings_of(lesson):
             assert code in page.text["code"]
             assert printed in page.text["output"]
     assert 'data-copy="python -m venv .venv' in pages["00_pixels/index.html"].path.read_text("utf-8")

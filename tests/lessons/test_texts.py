@@ -12,12 +12,13 @@ from tests.lessons.course import (
     LESSONS,
     every_guided_lesson,
     every_lesson,
+    listings_of,
     prose_of,
     sections_of,
     text_of,
 )
 
-NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
+NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
 
 
 def approximate(text):
@@ -29,12 +30,12 @@ def approximate(text):
 
 @every_lesson
 def test_the_python_blocks_run_and_print_what_the_text_says(lesson, monkeypatch, tmp_path):
-    """Blocks run in order in one namespace; a ```text block right after one is what it prints."""
+    """Blocks run in order in one namespace."""
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "lesson"}
-    blocks = re.findall(r"^```python\n(.*?)^```\n(?:\n?```text\n(.*?)^```)?", text_of(lesson), re.M | re.S)
-    assert blocks
-    for code, expected in blocks:
+    listings = listings_of(lesson)
+    assert listings
+    for code, expected in listings:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             try:
@@ -76,6 +77,16 @@ def test_something_is_predicted_before_it_is_run(lesson):
 
 
 @every_lesson
+def test_what_is_to_be_predicted_is_not_printed_below_the_question(lesson):
+    """After a question, what the next listing of the section prints is folded."""
+    for section in sections_of(lesson).values():
+        for question in section.split("**Predict.**")[1:]:
+            assert not re.match(
+                r"(?:(?!```|<details>).)*```python\n(?:(?!```).)*```\n```text", question, re.S
+            ), question
+
+
+@every_lesson
 def test_folds_are_closed_and_set_off_by_blank_lines(lesson):
     text = text_of(lesson)
     assert text.count("<details>") == text.count("</details>")
@@ -109,14 +120,34 @@ def test_a_formula_begins_after_a_space(lesson):
     assert [f[0] for f in formulas if re.match(r"[^\s(]\$|.\$\s", text[f.start() - 1 : f.start() + 2])] == []
 
 
-def test_the_core_takes_at_most_twelve_hours():
-    minutes = {lesson.name: minutes_stated(lesson) for lesson in LESSONS if lesson.name < CAPSTONE}
-    assert sum(minutes.values()) <= 720, minutes
+CORE = [lesson for lesson in LESSONS if lesson.name < CAPSTONE]
+every_core_lesson = pytest.mark.parametrize("lesson", CORE, ids=[lesson.name for lesson in CORE])
+
+
+def test_the_course_states_the_times_of_its_core():
+    text = (LESSONS[0].parent / "README.md").read_text("utf-8")
+    hours = sum(map(minutes_stated, CORE)) / 60
+    assert f"in about {hours:.0f} hours, or in twelve" in " ".join(text.split())
+    assert sum(map(short_way, CORE)) <= 12 * 60
+    for lesson in CORE:
+        full, short = re.search(rf"{lesson.name}/README.*\| ([\d¼½¾]+) h \| (\d+) min \|", text).groups()
+        fraction = {"¼": 15, "½": 30, "¾": 45}.get(full[-1], 0)
+        assert 60 * int(full.rstrip("¼½¾") or 0) + fraction == minutes_stated(lesson), lesson.name
+        assert int(short) == short_way(lesson), lesson.name
+
+
+@every_core_lesson
+def test_a_table_says_how_long_each_function_takes(lesson):
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (easy|medium|hard) \| (yes )?\|$", text_of(lesson), re.M)
+    asked, _, _ = (lesson / "exercise.py").read_text("utf-8").partition("# The puzzle")
+    assert sorted(name for name, *_ in rows) == sorted(re.findall(r"^def (\w+)", asked, re.M))
+    assert sum(int(minutes) for _, minutes, *_ in rows) < minutes_stated(lesson)
+    assert 0 < sum(int(minutes) for _, minutes, _, short in rows if short) < short_way(lesson)
 
 
 @every_guided_lesson
 def test_it_states_a_time(lesson):
-    assert 15 <= minutes_stated(lesson) <= 240
+    assert 15 <= minutes_stated(lesson) <= 330
 
 
 @pytest.mark.parametrize(
@@ -144,6 +175,13 @@ def minutes_stated(lesson):
     stated = re.search(r"\*\*Time:\*\*\s+(.*?)[.;]", text_of(lesson), re.S)
     assert stated, f"{lesson.name} states no time"
     return minutes_in(" ".join(stated.group(1).split()))
+
+
+def short_way(lesson):
+    """How long the lesson says that its short way takes, in minutes."""
+    return minutes_in(
+        re.search(r"\*\*Time:\*\*.*?; (.*?) on the \[short", " ".join(text_of(lesson).split()))[1]
+    )
 
 
 def minutes_in(words):
