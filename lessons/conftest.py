@@ -4,7 +4,7 @@ The checks of a lesson take the functions under test from the fixture `impl`. Wh
 
     pytest lessons/07_layer_norm                    exercise.py, the one you edit
     pytest lessons/07_layer_norm --impl solution    solution.py
-    pytest lessons/07_layer_norm --impl NAME        mutants/NAME.py, a plausible wrong answer
+    pytest lessons/07_layer_norm --impl NAME        the row NAME of mutants.py, a plausible wrong answer
     pytest lessons --impl mutants                   every wrong answer (used by tinyvit's own tests)
         --answers FOLDER                            every answer in FOLDER/NN_topic/ instead
 
@@ -26,6 +26,7 @@ from unittest.mock import patch
 
 import pytest
 
+from lessons.mutation import wrong_answers
 from lessons.referee import calls, unwritten
 from lessons.referee.fingerprint import fingerprint
 from lessons.referee.known import Search, load
@@ -80,39 +81,48 @@ def pytest_configure(config):
 
 
 def pytest_generate_tests(metafunc):
-    """With --impl mutants, run each check on every file in the lesson's mutants/."""
+    """With --impl mutants, run each check on every wrong answer of the lesson."""
     if "impl" in metafunc.fixturenames:
         name = metafunc.config.getoption("impl")
         names = [name]
         if name == "mutants":
             lesson = Path(metafunc.module.__file__).parent
-            names = sorted(path.stem for path in answers(metafunc.config, lesson).glob("*.py"))
+            names = sorted(answers(metafunc.config, lesson))
         metafunc.parametrize("impl", names, indirect=True, ids=names if len(names) > 1 else [""])
 
 
 def answers(config, lesson):
-    """The folder with the lesson's wrong answers, or with those given in their place."""
-    folder = config.getoption("answers")
-    return Path(folder, lesson.name) if folder else lesson / "mutants"
+    """The paths of the lesson's wrong answers, or of those given in their place, by their names."""
+    if folder := config.getoption("answers"):
+        return {path.stem: path for path in Path(folder, lesson.name).glob("*.py")}
+    return {name: answer.path for name, answer in wrong_answers(lesson).items()}
 
 
 def answer_of(item):
-    """The file that a check is run on."""
+    """The path of what a check is run on: a file, or that of a wrong answer, which is none."""
     lesson, name = item.path.parent, item.callspec.params["impl"]
-    folder = lesson if name in ("exercise", "solution") else answers(item.config, lesson)
-    return folder / f"{name}.py"
+    if name in ("exercise", "solution"):
+        return lesson / f"{name}.py"
+    return answers(item.config, lesson).get(name) or pytest.exit(
+        f"{lesson.name} has no wrong answer {name!r}", returncode=2
+    )
+
+
+def loaded(path):
+    """The module under test."""
+    if path.is_file():
+        return load(path)
+    return wrong_answers(path.parent)[path.name.partition(":")[2]].module()
 
 
 @pytest.fixture
 def impl(request):
     """The module under test: the learner's file unless --impl says otherwise."""
     path = answer_of(request.node)
-    if not path.is_file():
-        pytest.exit(f"there is no file {path}", returncode=2)
     is_read = wrong_answer(request.node) is None or request.config.getoption("known")
     with unwritten.shown(), nullcontext() if is_read else rerun():
         calls.RECENT.clear()
-        request.node.answer = calls.Watched(load(path))
+        request.node.answer = calls.Watched(loaded(path))
         yield request.node.answer
 
 
@@ -193,14 +203,17 @@ def without_answer(item):
     return item.path, item.name.replace(f"[{item.callspec.params['impl']}", "[", 1)
 
 
-loaded = functools.cache(load)
+@functools.cache
+def loaded_once(path):
+    """The module of an answer or a solution, for looking at."""
+    return loaded(path)
 
 
 @functools.cache
 def is_right(lesson, path, name):
     """Whether an answer has under a name what the solution has."""
     files = path, lesson / "solution.py"
-    yours, right = (fingerprint(vars(loaded(file)).get(name, file)) for file in files)
+    yours, right = (fingerprint(vars(loaded_once(file)).get(name, file)) for file in files)
     return yours == right and yours is not None
 
 

@@ -50,9 +50,7 @@ def rows(number, seed=0):
 def test_it_stands_on_numpy_alone(vit, impl):
     assert vit.init  # nothing to check in an empty file
     path = Path(impl.__file__)
-    if (
-        path.name == "solution.py" or path.parent.name == "mutants"
-    ):  # both are made of one file of the library
+    if path.name == "solution.py" or not path.is_file():  # a wrong answer: both are made of one file
         path = Path(in_one_file.__file__)
     tree = ast.parse(path.read_text("utf-8"))
     names = []

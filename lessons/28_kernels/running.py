@@ -40,7 +40,7 @@ def kernel(impl, name: str, above: str = "") -> Launcher:
 def at_its_line(function, text: str) -> str:
     """The text, told to the compiler as a part of the file that it stands in, for its messages."""
     path = Path(inspect.unwrap(function).__code__.co_filename)
-    before, found, _ = path.read_text("utf-8").partition(text)
+    before, found, _ = path.read_text("utf-8").partition(text) if path.is_file() else ("", "", "")
     return f'#line {before.count(chr(10)) + 1} "{path.name}"\n{text}' if found else text
 
 

@@ -1,68 +1,44 @@
-"""The wrong answers that can be planted: the files in lessons/NN_topic/mutants/ that spoil an operation."""
+"""The wrong answers that can be planted: those in the lessons' mutants.py that spoil an operation."""
 
 from __future__ import annotations
 
-import ast
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from types import CodeType, ModuleType
 
 from lessons.mine.answers import LESSONS, load
 from lessons.mine.operations import OPERATIONS, Operation
+from lessons.mutation import wrong_answers
 from tinyvit.errors import UserError
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A file with a wrong answer to a lesson."""
+    """A wrong answer to a lesson."""
 
-    path: Path
-
-    @property
-    def name(self) -> str:
-        """The name by which it is planted, after which `pytest lessons/NN_topic --impl` calls it as well."""
-        return self.path.stem
-
-    @property
-    def lesson(self) -> Path:
-        """The folder of its lesson."""
-        return self.path.parents[1]
-
-    @cached_property
-    def module(self) -> ModuleType:
-        """The file, loaded."""
-        return load(self.path)
-
-    @property
-    def fault(self) -> str:
-        """What is wrong with it, in a sentence."""
-        docstring = ast.get_docstring(ast.parse(self.path.read_text("utf-8"))) or self.name
-        return " ".join(docstring.split("\n\n")[0].split())
-
-    @cached_property
-    def operations(self) -> list[Operation]:
-        """The operations that it spoils: those with a function that is not the solution's."""
-        right = load(self.lesson / "solution.py")
-        return [
-            operation
-            for operation in OPERATIONS
-            if operation.lesson == int(self.lesson.name[:2])
-            and any(
-                hasattr(self.module, name)
-                and _text(getattr(self.module, name)) != _text(getattr(right, name))
-                for name in operation.functions
-            )
-        ]
+    name: str  # by which it is planted, after which `pytest lessons/NN_topic --impl` calls it as well
+    lesson: Path  # the folder of its lesson
+    fault: str  # what is wrong with it, in a sentence
+    module: ModuleType
+    operations: list[Operation]  # that it spoils: those with a function that is not the solution's
 
 
+@functools.cache
 def mutants() -> list[Mutant]:
     """All that spoil an operation, in the order of the lessons."""
-    numbers = {operation.lesson for operation in OPERATIONS}
-    paths = sorted(LESSONS.glob("[0-9]*/mutants/*.py"))
-    found = [Mutant(path) for path in paths if int(path.parents[1].name[:2]) in numbers]
-    return [mutant for mutant in found if mutant.operations]
+    found = []
+    for lesson in sorted(LESSONS.glob("[0-9]*")):
+        if own := [operation for operation in OPERATIONS if operation.lesson == int(lesson.name[:2])]:
+            right = _codes(load(lesson / "solution.py"), own)
+            for answer in wrong_answers(lesson).values():
+                module = answer.module()
+                wrong = _codes(module, own)
+                spoiled = [each for each in own if any(wrong[name] != right[name] for name in each.functions)]
+                if spoiled:
+                    found.append(Mutant(answer.name, lesson, answer.fault, module, spoiled))
+    return found
 
 
 def find(name: str) -> Mutant:
@@ -98,8 +74,12 @@ def listed() -> list[str]:
     return lines
 
 
+def _codes(module: ModuleType, operations: list[Operation]) -> dict[str, object]:
+    """What the functions of these operations do: their code without the lines and the file it stands in."""
+    return {name: _text(getattr(module, name)) for each in operations for name in each.functions}
+
+
 def _text(function: Callable) -> object:
-    """What a function does: its code without the lines and the file it stands in."""
     return _code(function.__code__) if hasattr(function, "__code__") else function
 
 

@@ -1,7 +1,7 @@
 """Known mistakes: is a wrong result, number for number, what a mistake gives that can be named?
 
-A lesson's mutants/ hold plausible wrong answers, each of which says its fault in a sentence; slips.py makes
-others, with one thing wrong each. The check that has failed is run on them, and where one fails as the
+A lesson's mutants.py has plausible wrong answers, each with its fault in a sentence; slips.py makes others,
+with one thing wrong each. The check that has failed is run on them, and where one fails as the
 learner's answer did, so are the lesson's other checks of the same functions. If these end alike as well, that
 answer has, for all one can see, this fault.
 """
@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lessons.mutation import wrong_answers
 from lessons.referee.calls import Watched
 from lessons.referee.fault import Fault
 from lessons.referee.held import held
@@ -94,9 +95,8 @@ class Search:
         return list(named.values())
 
     def _planted(self) -> Iterator[Mistake]:
-        for path in sorted(self.lesson.glob("mutants/*.py")):
-            text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-            yield PLANTED, " ".join(text.split()), load(path)
+        for wrong in wrong_answers(self.lesson).values():
+            yield PLANTED, wrong.fault, wrong.module()
 
     def _slips(self, functions: list[str]) -> Iterator[Mistake]:
         for function in functions:

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from lessons.mutation import wrong_answers
+
 LESSON = "lessons.10_from_an_empty_file"
-MUTANTS = sorted(
-    path.stem for path in (Path(__file__).parents[2] / "lessons/10_from_an_empty_file/mutants").glob("*.py")
-)
+MUTANTS = wrong_answers(Path(__file__).parents[2] / "lessons/10_from_an_empty_file")
 # Not part of the forward or backward pass, or wrong for very large scores alone.
 OUTSIDE = {"init", "update", "train", "predict", "far scores"}
 
@@ -29,12 +29,12 @@ def test_nothing_is_found_in_the_solution(seed):
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_planted_fault_is_found_in_its_operation(name):
-    mutant = importlib.import_module(f"{LESSON}.mutants.{name}")
-    finding = find(mutant, seed=2)
-    if mutant.OPERATION in OUTSIDE:
+    operation = MUTANTS[name].topic
+    finding = find(MUTANTS[name].module(), seed=2)
+    if operation in OUTSIDE:
         assert finding is None
     else:
-        assert finding.operation == mutant.OPERATION, str(finding)
+        assert finding.operation == operation, str(finding)
 
 
 @pytest.mark.parametrize(

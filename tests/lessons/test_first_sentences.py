@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lessons.mutation import changed, changes
 from lessons.referee import plainly
 from lessons.referee.share import asked_for
 from tests.lessons.course import GUIDED, QUICKER, ROOT
@@ -28,7 +29,7 @@ def mistakes():
                 given[head] = code
                 right.append((lesson, code))
             else:
-                wrong.append((lesson, words, changed(given[name], code) if name else code))
+                wrong.append((lesson, words, changed(given[name], changes(code)) if name else code))
     return wrong, right
 
 
@@ -37,15 +38,6 @@ def plain_ones():
     asked = {lesson.name: set(asked_for(lesson)) & set(vars(plainly)) for lesson in GUIDED}
     names = {lesson: ", ".join(sorted(those)) for lesson, those in asked.items() if those}
     return [(lesson, f"from lessons.referee.plainly import {those}") for lesson, those in names.items()]
-
-
-def changed(code, lines):
-    """Functions with the lines after - exchanged for those after +."""
-    for old, new in re.findall(r"((?:^- .*\n)+)((?:^\+ .*\n)*)", lines, re.M):
-        old, new = (re.sub(r"^[-+] ", "", each, flags=re.M) for each in (old, new))
-        assert code.count(old) == 1, old
-        code = code.replace(old, new)
-    return code
 
 
 @pytest.fixture(scope="module")

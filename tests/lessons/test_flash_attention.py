@@ -8,14 +8,15 @@ import types
 import numpy as np
 import pytest
 
+from lessons.mutation import wrong_answers
 from lessons.referee import Fault, calls
-from lessons.referee.known import load
 from tests.lessons.course import LESSONS, can_run
 
 LESSON = next(lesson for lesson in LESSONS if lesson.name == "29_flash_attention")
 checks = importlib.import_module(f"lessons.{LESSON.name}.test_lesson")
 slips = importlib.import_module(f"lessons.{LESSON.name}.slips")
 solution = importlib.import_module(f"lessons.{LESSON.name}.solution")
+WRONG = wrong_answers(LESSON)
 needs_compiler = pytest.mark.skipif(not can_run(LESSON.name), reason="there is no C++ compiler")
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # a wrong answer may divide by zero
 
@@ -80,15 +81,13 @@ SAID_OF_A_KERNEL = {
 
 @pytest.mark.parametrize("name", SAID)
 def test_the_first_sentence_names_the_slip(name):
-    assert SAID[name] in first_sentence(load(LESSON / "mutants" / f"{name}.py"))
+    assert SAID[name] in first_sentence(WRONG[name].module())
 
 
 @needs_compiler
 @pytest.mark.parametrize("name", SAID_OF_A_KERNEL)
 def test_the_first_sentence_names_the_slip_of_a_kernel(name):
-    assert SAID_OF_A_KERNEL[name] in first_sentence(
-        load(LESSON / "mutants" / f"{name}.py"), of_the_kernel=True
-    )
+    assert SAID_OF_A_KERNEL[name] in first_sentence(WRONG[name].module(), of_the_kernel=True)
 
 
 # Right answers, written in other ways.

@@ -76,7 +76,7 @@ def copy_of_the_lessons(folder, **exercises_written):
     """A copy of the lessons whose exercises are those given, each the text of a file, by number: _04=..."""
     target = folder / "lessons"
     for path in LESSONS.glob("[0-9][0-9]_*"):
-        shutil.copytree(path, target / path.name, ignore=shutil.ignore_patterns("figures", "mutants"))
+        shutil.copytree(path, target / path.name, ignore=shutil.ignore_patterns("figures"))
     shutil.copy(LESSONS / "conftest.py", target)
     for number, text in exercises_written.items():
         (lesson,) = target.glob(f"{number[1:]}_*")

@@ -2,6 +2,7 @@
 
 import importlib
 
+from lessons.mutation import wrong_answers
 from lessons.referee.share import BOUND, asked_for, statements
 from tests.lessons.course import LESSONS, every_guided_lesson, every_lesson, text_of
 
@@ -10,7 +11,7 @@ from tests.lessons.course import LESSONS, every_guided_lesson, every_lesson, tex
 def test_its_files(lesson):
     for part in ("README.md", "exercise.py", "solution.py", "test_lesson.py", "figures/draw.py"):
         assert (lesson / part).is_file(), f"{lesson.name}/{part} is missing"
-    assert len(list(lesson.glob("mutants/*.py"))) >= 3
+    assert len(wrong_answers(lesson)) >= 3
     assert f"pytest lessons/{lesson.name}" in text_of(lesson)
 
 

@@ -52,7 +52,12 @@ def both(x):
     twice = 2 * x
     return twice, 3 * x
 """
-MISTAKE = '"""The first is divided by three."""\n\ndef both(x):\n    return x / 3, 3 * x\n'
+MISTAKES = '''WRONG = """
+? third: The first is divided by three.
+- twice = 2 * x
++ twice = x / 3
+"""
+'''
 TO_DO = 'raise NotImplementedError("write it")'
 
 
@@ -61,16 +66,15 @@ def checked(tmp_path_factory):
     """A course of one lesson; a function that checks an answer there: what is printed, and the report."""
     folder = tmp_path_factory.mktemp("course")
     lesson = folder / "lessons" / "01_both"
-    (lesson / "mutants").mkdir(parents=True)
-    for name in ("__init__.py", "conftest.py"):
-        if (ROOT / "lessons" / name).exists():
-            shutil.copy(ROOT / "lessons" / name, folder / "lessons" / name)
+    lesson.mkdir(parents=True)
+    for name in ("conftest.py", "mutation.py"):
+        shutil.copy(ROOT / "lessons" / name, folder / "lessons" / name)
     shutil.copytree(ROOT / "lessons" / "referee", folder / "lessons" / "referee")
     (folder / "tinyvit").symlink_to(ROOT / "tinyvit")
     shutil.copy(ROOT / "pyproject.toml", folder)
     (lesson / "test_lesson.py").write_text(CHECKS)
     (lesson / "solution.py").write_text(SOLUTION)
-    (lesson / "mutants" / "third.py").write_text(MISTAKE)
+    (lesson / "mutants.py").write_text(MISTAKES)
 
     @functools.cache
     def check(both="2 * x, 3 * x", trust=TO_DO, riddle=TO_DO):

@@ -3,22 +3,22 @@
 Four ViTs learn the same pictures from the same start: the right one, and three with a wrong backward.
 """
 
-import importlib
 from pathlib import Path
 
 import numpy as np
 
 from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Sheet, plot_losses
+from lessons.mutation import wrong_answers
+from tinyvit import in_one_file
 from tinyvit.data.shapes import make_shapes
 
 HERE = Path(__file__).parent
-LESSON = "lessons.10_from_an_empty_file"
 CONFIG = {"image": 32, "patch": 8, "width": 32, "mlp": 64, "heads": 4, "layers": 2, "classes": 10}
 CURVES = (
-    ("solution", "right", BLUE),
-    ("mutants.no_path_through_the_mean", "LayerNorm's mean", ORANGE),
-    ("mutants.root_of_k_forgotten_backward", "the root of K", GREEN),
-    ("mutants.gelu_slope_without_the_three", "GELU's slope", RED),
+    (None, "right", BLUE),
+    ("no_path_through_the_mean", "LayerNorm's mean", ORANGE),
+    ("root_of_k_forgotten_backward", "the root of K", GREEN),
+    ("gelu_slope_without_the_three", "GELU's slope", RED),
 )
 
 
@@ -38,7 +38,8 @@ def losses(vit, data, steps: int = 400) -> np.ndarray:
 def main() -> None:
     """Train the four and draw their curves."""
     data = make_shapes(train=3000, test=10).train
-    curves = [losses(importlib.import_module(f"{LESSON}.{name}"), data) for name, _, _ in CURVES]
+    wrong = wrong_answers(HERE.parent)
+    curves = [losses(wrong[name].module() if name else in_one_file, data) for name, _, _ in CURVES]
     paper = Sheet(560, 232)
     paper.text(24, 20, "Three of these four have a wrong backward pass", 14, INK, "lm")
     plot_losses(paper, 60, 40, np.stack(curves, axis=1), tuple(colour for _, _, colour in CURVES), "step")
