@@ -19,6 +19,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer, TextLexer, find_lexer_class_for_filename
 
+from lessons.site.bench import build
 from lessons.site.formulas import equation, inline
 from tinyvit.errors import UserError
 
@@ -29,10 +30,10 @@ STYLES = {"light": "default", "dark": "github-dark"}  # of code
 COMMAND = re.compile(r"(?:python3?|pytest|pip|git|mpiexec|source|\.venv)\b")
 
 
-def course() -> dict[str, bytes]:
-    """All files of the site, by their paths in it."""
-    site = Site()
-    files = {}
+def course(pyodide: Path | None = None) -> dict[str, bytes]:
+    """All files of the site, by their paths in it; those of Pyodide, too, if their folder is given."""
+    site = Site(has_pyodide=pyodide is not None)
+    files = build.files(pyodide)
     for source in site.sources:  # which grows while pages link to others
         text = source.read_bytes()
         if source.suffix != ".png":
@@ -97,7 +98,8 @@ def address(page: Path, target: str) -> str:
 class Site:
     """The sources of all pages: the lessons, and whatever they link to."""
 
-    def __init__(self) -> None:
+    def __init__(self, has_pyodide: bool = False) -> None:
+        self.has_pyodide = has_pyodide
         self.groups = contents((LESSONS / "README.md").read_text("utf-8"))
         self.titles = {page: title for group in self.groups.values() for page, title in group.items()}
         self.order = list(self.titles)
@@ -143,8 +145,18 @@ class Site:
         for before, token in pairwise(tokens):
             if (before.info, token.info) == ("python", "text"):
                 token.info = "output"
+        self.put_bench(page, tokens)
         title = re.sub(r"[*`]", "", next(token.content for token in tokens if token.type == "inline"))
         return self.page(page, title, self.markdown.renderer.render(tokens, self.markdown.options, {}))
+
+    def put_bench(self, page: Path, tokens: list[Token]) -> None:
+        """Put the bench where a lesson has said what to write, or where the ladder has been explained."""
+        if page not in self.titles or page.parent == LESSONS:
+            return
+        heads = [i for i, token in enumerate(tokens) if (token.type, token.tag) == ("heading_open", "h2")]
+        turn = next((k for k, i in enumerate(heads) if tokens[i + 1].content == "Your turn"), -1)
+        bench = Token("html_block", "", 0, content=build.bench(page.parent.name, self.has_pyodide))
+        tokens.insert(heads[turn + 1], bench)
 
     def listing(self, source: Path, text: str) -> str:
         """The page of a source file, each line with its number."""
@@ -165,6 +177,7 @@ class Site:
         return self.template.substitute(
             title=escape(title),
             style=address(page, "site.css"),
+            bench=address(page, "bench/bench.css"),
             script=address(page, "site.js"),
             steps=steps,
             progress=f'<p class="progress">So far: {escape(said)}.</p>' if said else "",

@@ -17,3 +17,12 @@ const here = menu.querySelector("[aria-current]");
 if (here && getComputedStyle(menu).position === "sticky") {
   menu.scrollTop = here.offsetTop - menu.clientHeight / 2;
 }
+// The bench needs a server: scripts of a file may not start Python.
+const serve = document.getElementById("serve");
+if (location.protocol !== "file:") {
+  import(new URL("bench/bench.js", document.currentScript.src));
+} else if (serve) {
+  const folder = decodeURIComponent(new URL(".", document.currentScript.src).pathname);
+  serve.textContent = `To write and check this in the page, run python -m http.server --directory "${folder}" and open localhost:8000.`;
+  serve.hidden = false;
+}

@@ -50,7 +50,7 @@ class Page(HTMLParser):
         kinds = {name for tag, kind in self.open for name in (tag, kind)}
         for name in {"code", "output", "pre", "details", "nav"} & kinds:
             self.text[name] += data
-        if not kinds & {"pre", "code", "nav", "math", "title"}:
+        if not kinds & {"pre", "code", "nav", "math", "title", "textarea"}:
             self.text["prose"] += data
 
 
