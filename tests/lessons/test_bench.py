@@ -345,6 +345,7 @@ def test_a_lesson_is_solved_in_its_page(reader):
     for width in (1400, 390):
         reader.tab.view(width, 800)
         assert reader.tab.evaluate("document.documentElement.scrollWidth") == width
+    reader.tab.view(1400, 900)
 
     reader.write(solution())
     reader.press("#bench .ask")

@@ -19,7 +19,7 @@ from tinyvit.errors import UserError
 HERE = Path(__file__).parent
 LESSONS, ROOT = HERE.parents[1:3]
 PARTS = json.loads((HERE / "parts.json").read_text("utf-8"))  # of Pyodide: where from, names, hashes
-SCRIPTS = ("bench.css", "bench.js", "worker.js", "matmul.js", "matmul.wasm")
+SHIPPED = (".css", ".js", ".wasm")
 PYTEST = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")  # runs the checks; as installed here
 LEFT_OUT = re.compile(
     r"/(figures|cuda|__pycache__)/|^lessons/site/(?!__init__|bench/(__init__|in_page)\.py)"
@@ -41,7 +41,7 @@ DIFFERENCES = {
 
 def files(pyodide: Path | None = None) -> dict[str, bytes]:
     """The files, by their paths in the site; given a folder of Pyodide's, the site needs no other host."""
-    named = {f"bench/{name}": (HERE / name).read_bytes() for name in SCRIPTS}
+    named = {f"bench/{path.name}": path.read_bytes() for path in HERE.iterdir() if path.suffix in SHIPPED}
     parts = PARTS | ({"from": "pyodide/"} if pyodide else {})
     named |= {"bench/course.zip": course(), "bench/parts.json": json.dumps(parts).encode()}
     for name in parts["files"] if pyodide else ():
