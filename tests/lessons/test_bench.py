@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import zipfile
+from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -267,11 +268,24 @@ def test_the_compiled_kernel_is_that_of_its_source(tmp_path):
 # In a browser.
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Files of a folder, without a log."""
+class Host(SimpleHTTPRequestHandler):
+    """Files of a folder, for pages of any host, without a log."""
+
+    def end_headers(self):
+        self.send_header("Access-Control-Allow-Origin", "*")
+        super().end_headers()
 
     def log_message(self, *_):
         pass
+
+
+@contextmanager
+def served(folder):
+    """The address of a server of this folder."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Host, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -286,10 +300,8 @@ def site(tmp_path_factory):
     for name, content in pages.course(Path(PYODIDE)).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/", folder
-    server.shutdown()
+    with served(folder) as address:
+        yield address, folder
 
 
 class Reader:
@@ -386,3 +398,93 @@ def test_a_page_from_a_file_says_how_to_serve_it(site):
         assert someone.tab.evaluate("document.getElementById('bench').hidden")
     finally:
         someone.tab.close()
+
+
+@pytest.mark.browser
+def test_python_of_another_host_runs_only_with_the_hashes_of_the_bench(site):
+    address, folder = site
+    parts = folder / "bench/parts.json"
+    vendored = parts.read_text("utf-8")
+    someone = Reader(address)
+    try:
+        with served(PYODIDE) as host:
+            changed = json.loads(vendored) | {"from": host}
+            parts.write_text(json.dumps(changed))
+            someone.open("00_pixels/index.html")
+            someone.tab.evaluate("document.querySelector('.code pre').textContent = 'print(6 * 7)'")
+            someone.press(".code .run")
+            assert someone.text(".code + .output.yours") == "42\n"
+            assert someone.tab.complaints() == []
+            assert {url.rsplit("/")[-1] for url in someone.tab.requests() if host in url} <= {
+                *changed["files"]
+            }
+            changed["files"]["pyodide.asm.wasm"] = build.integrity(b"another one")
+            parts.write_text(json.dumps(changed))
+            someone.open("00_pixels/index.html")
+            someone.press(".code .run")
+            assert someone.text(".code + .output.yours").startswith("Python cannot be loaded: ")
+            assert "integrity" in str(someone.tab.complaints())
+    finally:
+        parts.write_text(vendored)
+        someone.tab.close()
+
+
+@pytest.mark.browser
+def test_the_editor_types_as_a_person_would_and_takes_a_file(reader, tmp_path):
+    def key(name, modifiers=0, text=""):
+        codes = {"Tab": 9, "Enter": 13, "z": 90}
+        event = {"key": name, "windowsVirtualKeyCode": codes[name], "modifiers": modifiers, "text": text}
+        reader.tab.send("Input.dispatchKeyEvent", type="keyDown", **event)
+        reader.tab.send("Input.dispatchKeyEvent", type="keyUp", key=name, modifiers=modifiers)
+
+    def type_text(text):
+        reader.tab.send("Input.insertText", text=text)
+
+    def value():
+        return reader.tab.evaluate("document.querySelector('#bench textarea').value")
+
+    reader.open("00_pixels/index.html")
+    reader.press("#bench summary")
+    reader.write("")
+    reader.tab.evaluate("document.querySelector('#bench textarea').focus()")
+    type_text("def normalise(images):")
+    key("Enter", text="\r")
+    type_text("x = 1")
+    key("Enter", text="\r")
+    key("Tab")
+    type_text("y")
+    assert value() == "def normalise(images):\n    x = 1\n        y"
+    shift, control = 8, 2
+    key("Tab", shift)
+    assert value() == "def normalise(images):\n    x = 1\n    y"
+    reader.tab.evaluate("document.querySelector('#bench textarea').select()")
+    key("Tab")
+    assert value() == "    def normalise(images):\n        x = 1\n        y"
+    reader.tab.evaluate("document.execCommand('undo')")
+    assert value() == "def normalise(images):\n    x = 1\n    y"
+    assert reader.text("#bench .lines").split() == ["1", "2", "3"]
+    assert reader.text("#bench .colours").rstrip("\n") == value()
+
+    key("Enter", control)
+    reader.tab.wait("!document.body.classList.contains('busy')")
+    assert reader.text("#bench .verdicts li strong").startswith("exercise.py, line 3: NameError")
+    reader.press("#bench .verdicts button")
+    chosen = (
+        "(f => f.value.slice(f.selectionStart, f.selectionEnd))(document.querySelector('#bench textarea'))"
+    )
+    assert reader.tab.evaluate(chosen) == "    y"
+
+    (tmp_path / "mine.py").write_text("from_a_file = True\n")
+    reader.tab.send("Page.setInterceptFileChooserDialog", enabled=True)
+    x, y = reader.tab.place("#bench .upload")
+    reader.tab.mouse("mousePressed", x, y)
+    reader.tab.mouse("mouseReleased", x, y)
+    reader.tab.evaluate("new Promise((done) => setTimeout(done, 300))")
+    opened = next(e for e in reader.tab.events if e.get("method") == "Page.fileChooserOpened")
+    node = opened["params"]["backendNodeId"]
+    reader.tab.send("DOM.setFileInputFiles", files=[str(tmp_path / "mine.py")], backendNodeId=node)
+    reader.tab.wait("document.querySelector('#bench textarea').value.startsWith('from_a_file')")
+    reader.tab.evaluate("window.confirm = () => true")
+    reader.press("#bench .afresh")
+    assert value() == (ROOT / "lessons/00_pixels/exercise.py").read_text("utf-8")
+    assert reader.tab.evaluate("localStorage.getItem('tinyvit file 00_pixels/exercise.py')") is None

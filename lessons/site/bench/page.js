@@ -33,8 +33,14 @@ export function keep(name, text) {
   }
 }
 
+// The reader's files, by their paths in lessons/: those that are kept, and this page's as it stands.
 export function files() {
   const start = `${PREFIX}file `;
-  const names = Object.keys(localStorage).filter((name) => name.startsWith(start));
-  return Object.fromEntries(names.map((name) => [name.slice(start.length), localStorage.getItem(name)]));
+  let names = [];
+  try {
+    names = Object.keys(localStorage).filter((name) => name.startsWith(start));
+  } catch {} // then only this page's is known
+  const found = Object.fromEntries(names.map((name) => [name.slice(start.length), localStorage.getItem(name)]));
+  const field = bench?.querySelector("textarea");
+  return field ? { ...found, [`${lesson}/exercise.py`]: field.value } : found;
 }

@@ -64,7 +64,9 @@ let ready = null;
 
 onmessage = async ({ data }) => {
   try {
-    ready ??= load();
+    ready ??= load().catch((error) => {
+      throw new Error(`Python cannot be loaded: ${error.message}`);
+    });
     const [py, page] = await ready;
     if (data.what === "load") return;
     say("loading", "running ...");
