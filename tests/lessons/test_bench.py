@@ -423,7 +423,6 @@ def test_python_of_another_host_runs_only_with_the_hashes_of_the_bench(site):
             someone.open("00_pixels/index.html")
             someone.press(".code .run")
             assert someone.text(".code + .output.yours").startswith("Python cannot be loaded: ")
-            assert "integrity" in str(someone.tab.complaints())
     finally:
         parts.write_text(vendored)
         someone.tab.close()
@@ -465,6 +464,7 @@ def test_the_editor_types_as_a_person_would_and_takes_a_file(reader, tmp_path):
     assert reader.text("#bench .lines").split() == ["1", "2", "3"]
     assert reader.text("#bench .colours").rstrip("\n") == value()
 
+    reader.write("import numpy\n\ny")
     key("Enter", control)
     reader.tab.wait("!document.body.classList.contains('busy')")
     assert reader.text("#bench .verdicts li strong").startswith("exercise.py, line 3: NameError")
@@ -472,7 +472,7 @@ def test_the_editor_types_as_a_person_would_and_takes_a_file(reader, tmp_path):
     chosen = (
         "(f => f.value.slice(f.selectionStart, f.selectionEnd))(document.querySelector('#bench textarea'))"
     )
-    assert reader.tab.evaluate(chosen) == "    y"
+    assert reader.tab.evaluate(chosen) == "y"
 
     (tmp_path / "mine.py").write_text("from_a_file = True\n")
     reader.tab.send("Page.setInterceptFileChooserDialog", enabled=True)

@@ -16,6 +16,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[3]
@@ -27,6 +28,12 @@ OPTIONS = [
 NO_THREADS = "can't start new thread"
 
 Tell = Callable[[str], None]
+
+if (
+    np.intp(0).itemsize == 4
+):  # a page's: there np.bincount refuses labels of 64 bits, as the data sets have them
+    _bincount = np.bincount
+    np.bincount = lambda x, *rest, **named: _bincount(np.asarray(x).astype(np.intp), *rest, **named)
 
 
 class Verdicts:
@@ -65,6 +72,8 @@ class Verdicts:
         if state is None and not (report.skipped and report.when == "call"):
             return
         text = str(report.longrepr[2] if report.skipped else report.longrepr or "").removeprefix("Skipped: ")
+        if crash := getattr(report.longrepr, "reprcrash", None):  # outside the answer: the error, then where
+            text = f"{crash.message}\n{text}"
         if NO_THREADS in text:
             self.results[-1]["state"] = "to do"  # for the counts: it is not wrong
             state, text = None, "a page has no threads"
