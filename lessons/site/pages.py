@@ -94,7 +94,7 @@ def slug(heading: str) -> str:
 
 def plain(markdown: str) -> str:
     """A line of Markdown without its marks."""
-    return re.sub(r"[*`$]|\[(?=[^]]*\]\()|\]\([^)]*\)", "", markdown)
+    return re.sub(r"[*`$]|!?\[(?=[^]]*\]\()|\]\([^)]*\)", "", markdown)
 
 
 def address(page: Path, target: str) -> str:

@@ -37,7 +37,8 @@ function search() {
     link.href = new URL(address, site);
     link.textContent = heading === page ? page : `${page}: ${heading}`;
     const from = Math.max(0, text.toLowerCase().indexOf(words[0]) - 40);
-    const excerpt = Object.assign(document.createElement("small"), { textContent: text.slice(from, from + 120) });
+    const whole = text.slice(from, from + 130).replace(from ? /^\S* / : "", "").replace(/ \S*$/, " ...");
+    const excerpt = Object.assign(document.createElement("small"), { textContent: whole });
     const row = document.createElement("li");
     row.append(link, excerpt);
     return row;

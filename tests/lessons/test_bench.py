@@ -346,6 +346,8 @@ def test_a_lesson_is_solved_in_its_page(reader):
     reader.open(page)
     assert not [url for url in reader.tab.requests() if "pyodide" in url or "course.zip" in url]
     reader.press("#bench summary")
+    reader.tab.wait("document.querySelector('#bench .status').textContent.startsWith('Python is ready')")
+    assert reader.text("#bench .status") == "Python is ready."  # and its products are fast
     reader.press("#bench .ask")
     assert reader.text("#bench .status").startswith("0 of ")
     assert "to do: write layer_norm" in reader.text("#bench .verdicts")
@@ -371,16 +373,11 @@ def test_a_lesson_is_solved_in_its_page(reader):
 
 
 @pytest.mark.browser
-def test_a_listing_runs_and_stops_and_products_are_fast(reader):
+def test_a_listing_runs_and_stops(reader):
     reader.open("06_attention/index.html")
     reader.press(".code .run")
     printed = reader.text(".code + .output.yours")
     assert "Error" not in printed
-    slow = "import time, numpy as np\\nx = np.ones((512, 512), np.float32)\\nx @ x\\n"
-    slow += "t = time.time()\\nx @ x\\nprint(time.time() - t)"
-    reader.tab.evaluate(f"document.querySelector('.code pre').textContent = '{slow}'")
-    reader.press(".code .run")
-    assert float(reader.text(".code + .output.yours")) < 0.27, "a product of 512 is slower than 1 GFLOP/s"
     reader.tab.evaluate("document.querySelector('.code pre').textContent = 'while True: pass'")
     reader.tab.evaluate("document.querySelector('.code .run').click()")
     reader.tab.wait("document.querySelector('.output.yours').textContent.includes('running')")
@@ -410,7 +407,7 @@ def test_python_of_another_host_runs_only_with_the_hashes_of_the_bench(site):
         with served(PYODIDE) as host:
             changed = json.loads(vendored) | {"from": host}
             parts.write_text(json.dumps(changed))
-            someone.open("00_pixels/index.html")
+            someone.open("06_attention/index.html")
             someone.tab.evaluate("document.querySelector('.code pre').textContent = 'print(6 * 7)'")
             someone.press(".code .run")
             assert someone.text(".code + .output.yours") == "42\n"
@@ -420,7 +417,7 @@ def test_python_of_another_host_runs_only_with_the_hashes_of_the_bench(site):
             }
             changed["files"]["pyodide.asm.wasm"] = build.integrity(b"another one")
             parts.write_text(json.dumps(changed))
-            someone.open("00_pixels/index.html")
+            someone.open("06_attention/index.html")
             someone.press(".code .run")
             assert someone.text(".code + .output.yours").startswith("Python cannot be loaded: ")
     finally:

@@ -22,7 +22,8 @@ PARTS = json.loads((HERE / "parts.json").read_text("utf-8"))  # of Pyodide: wher
 SHIPPED = (".css", ".js", ".wasm")
 PYTEST = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")  # pytest as it is installed here
 LEFT_OUT = re.compile(
-    r"/(figures|cuda|__pycache__)/|/mine/reached\.json|^lessons/site/(?!__init__|bench/(__init__|in_page)\.py)"
+    r"/(cuda|__pycache__)/|/figures/.*\.py|/mine/reached\.json"
+    r"|^lessons/site/(?!__init__|bench/(__init__|in_page)\.py)"
     r"|^pygments/(lexers|styles)/(?!__init__|_mapping|python|diff|default)"
 )
 
@@ -67,7 +68,7 @@ def integrity(content: bytes) -> str:
 
 
 def course() -> bytes:
-    """tinyvit, the lessons and pytest, without figures and texts, as a page's Python unpacks them."""
+    """tinyvit, the lessons and pytest as a page's Python unpacks them, without what it does not read."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         sources = (path for folder in ("tinyvit", "lessons") for path in sorted((ROOT / folder).rglob("*.*")))

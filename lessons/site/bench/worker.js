@@ -53,10 +53,10 @@ async function load() {
     sys.path.insert(0, "/course")
     sys.dont_write_bytecode = True  # a file that changes twice within a second would not be read again
   `);
-  fastMatmul(py, await bytes(here("matmul.wasm")));
+  const isFast = fastMatmul(py, await bytes(here("matmul.wasm")));
   say("loading", "reading the course ...");
   const page = py.pyimport("lessons.site.bench.in_page");
-  say("loading", "Python is ready.");
+  say("loading", isFast ? "Python is ready." : "Python is ready; products of matrices are slow in this browser.");
   return [py, page];
 }
 
