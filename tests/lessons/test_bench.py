@@ -308,7 +308,7 @@ class Reader:
     """Somebody with a page open."""
 
     def __init__(self, address):
-        self.tab, self.address = Chromium(patience=300), address
+        self.tab, self.address = Chromium(patience=60), address
 
     def open(self, page):
         self.tab.send("Page.navigate", url=self.address + page)

@@ -5,46 +5,52 @@ import { fastMatmul, watchMemory } from "./matmul.js";
 const here = (name) => new URL(name, import.meta.url).href;
 const say = (kind, text) => postMessage({ kind, text });
 
-// Of Pyodide, only the files named in parts.json are fetched, and each must be the one with its hash.
-function fetchOnly(parts) {
-  const { fetch } = self;
-  const from = here(parts.from);
-  self.fetch = (address, options) => {
-    const name = String(address).startsWith(from) && String(address).slice(from.length);
-    if (name && !parts.files[name]) throw new Error(`${name} is no part of the bench`);
-    return fetch(address, name ? { ...options, integrity: parts.files[name] } : options);
-  };
-  return from;
-}
-
-async function get(address) {
-  const answer = await fetch(address);
+async function bytes(address, options) {
+  const answer = await fetch(address, options);
   if (!answer.ok) throw new Error(`${address}: ${answer.status} ${answer.statusText}`);
-  return answer;
+  return answer.arrayBuffer();
 }
 
-const bytes = async (address) => (await get(address)).arrayBuffer();
-
-// A script, once its hash is right: importing its address would not compare.
-async function imported(address) {
-  const text = await (await get(address)).text();
-  return import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+// The files of Pyodide by their addresses, each with the hash that parts.json has for it.
+async function fetchPyodide(from, parts) {
+  const pairs = Object.entries(parts.files).map(async ([name, integrity]) => {
+    return [from + name, await bytes(from + name, { integrity })];
+  });
+  const lock = JSON.stringify({ info: parts.lock, packages: {} });
+  return new Map([...(await Promise.all(pairs)), [`${from}pyodide-lock.json`, lock]]);
 }
+
+// From now on, requests are answered with these files, and there are no others.
+function answerWith(files) {
+  self.fetch = async (address) => {
+    if (!files.has(String(address))) throw new Error(`${address} is no part of the bench`);
+    const type = String(address).endsWith(".wasm") ? "application/wasm" : "application/octet-stream";
+    return new Response(files.get(String(address)), { headers: { "Content-Type": type } });
+  };
+}
+
+const imported = (script) => import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
 
 async function load() {
   say("loading", "fetching Python ...");
-  const parts = await (await get(here("parts.json"))).json();
-  const from = fetchOnly(parts);
-  const wheels = Object.keys(parts.files).filter((name) => name.endsWith(".whl"));
-  const archives = Promise.all([here("course.zip"), ...wheels.map((name) => from + name)].map(bytes));
+  const parts = JSON.parse(new TextDecoder().decode(await bytes(here("parts.json"))));
+  const from = here(parts.from);
+  const [files, course, kernel] = await Promise.all([
+    fetchPyodide(from, parts),
+    bytes(here("course.zip")),
+    bytes(here("matmul.wasm")),
+  ]);
+  answerWith(files);
+  say("loading", "starting Python ...");
   watchMemory();
-  const [{ loadPyodide }] = await Promise.all(["pyodide.mjs", "pyodide.asm.js"].map((name) => imported(from + name)));
-  const lock = { info: parts.lock, packages: {} };
-  const py = await loadPyodide({ indexURL: from, lockFileURL: `data:,${encodeURIComponent(JSON.stringify(lock))}` });
+  await imported(files.get(`${from}pyodide.asm.js`));
+  const { loadPyodide } = await imported(files.get(`${from}pyodide.mjs`));
+  const py = await loadPyodide({ indexURL: from });
   say("loading", "unpacking NumPy and the course ...");
-  const [course, ...packages] = await archives;
   const site = py.runPython("import sysconfig; sysconfig.get_path('purelib')");
-  for (const each of packages) py.unpackArchive(each, "wheel", { extractDir: site });
+  for (const [address, content] of files) {
+    if (address.endsWith(".whl")) py.unpackArchive(content, "wheel", { extractDir: site });
+  }
   py.unpackArchive(course, "zip", { extractDir: "/course" });
   py.runPython(`
     import os, sys
@@ -53,7 +59,7 @@ async function load() {
     sys.path.insert(0, "/course")
     sys.dont_write_bytecode = True  # a file that changes twice within a second would not be read again
   `);
-  const isFast = fastMatmul(py, await bytes(here("matmul.wasm")));
+  const isFast = fastMatmul(py, kernel);
   say("loading", "reading the course ...");
   const page = py.pyimport("lessons.site.bench.in_page");
   say("loading", isFast ? "Python is ready." : "Python is ready; products of matrices are slow in this browser.");
