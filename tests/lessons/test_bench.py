@@ -43,6 +43,7 @@ for what, *arguments in json.load(sys.stdin):
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory):
     """The course as a page's Python has it."""
+    pytest.importorskip("pygments", reason='pip install -e ".[site]"')
     folder = tmp_path_factory.mktemp("course")
     (folder / "course.zip").write_bytes(build.course())
     with zipfile.ZipFile(folder / "course.zip") as archive:
