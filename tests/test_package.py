@@ -43,7 +43,7 @@ def test_numpy_and_pillow_are_all_it_needs(pyproject):
         "onnx": {"onnx", "onnxruntime"},
         "hub": {"huggingface_hub"},
         "words": {"tokenizers"},
-        "site": {"markdown-it-py", "mdit-py-plugins", "pygments", "latex2mathml"},
+        "site": {"markdown-it-py", "mdit-py-plugins", "pygments", "latex2mathml", "pytest"},
         "check": {"ruff", "mypy", "coverage", "mutmut"},
     }
 

@@ -12,7 +12,7 @@ from tinyvit.support.errors import UserError
 from tinyvit.support.shell.command import make_parser, run_command, some_path
 
 PACKAGES = {"markdown_it": "markdown-it-py", "mdit_py_plugins": "mdit-py-plugins"}
-PACKAGES |= {name: name for name in ("pygments", "latex2mathml")}
+PACKAGES |= {name: name for name in ("pygments", "latex2mathml", "pytest")}
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -24,7 +24,7 @@ def main(arguments: argparse.Namespace) -> None:
 
     out = Path(os.path.realpath(arguments.out))
     check_replaceable(out)
-    files = course()
+    files = course(arguments.pyodide)
     write(out, files)
     size = sum(map(len, files.values())) / 1e6
     print(f"wrote {arguments.out}: {len(files)} files, {size:.1f} MB; open {arguments.out / 'index.html'}")
@@ -39,6 +39,12 @@ def parser() -> argparse.ArgumentParser:
         "is replaced if this command wrote it and nothing else is in it; anything else is left as it is.",
     )
     result.prog = "lessons.site"
+    result.add_argument(
+        "--pyodide",
+        type=some_path,
+        metavar="FOLDER",
+        help="put Python into the site, from a folder of Pyodide's files: its pages then need no other host",
+    )
     result.add_argument("out", type=some_path, metavar="OUT", help="the folder, such as build/course")
     return result
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +20,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer, TextLexer, find_lexer_class_for_filename
 
+from lessons.site.bench import build
 from lessons.site.formulas import equation, inline
 from tinyvit.support.errors import UserError
 
@@ -29,10 +31,10 @@ STYLES = {"light": "default", "dark": "github-dark"}  # of code
 COMMAND = re.compile(r"(?:python3?|pytest|pip|git|mpiexec|source|\.venv)\b")
 
 
-def course() -> dict[str, bytes]:
-    """All files of the site, by their paths in it."""
-    site = Site()
-    files = {}
+def course(pyodide: Path | None = None) -> dict[str, bytes]:
+    """All files of the site, by their paths in it; those of Pyodide, too, if their folder is given."""
+    site = Site(has_pyodide=pyodide is not None)
+    files = build.files(pyodide)
     for source in site.sources:  # which grows while pages link to others
         text = source.read_bytes()
         if source.suffix != ".png":
@@ -46,6 +48,7 @@ def course() -> dict[str, bytes]:
     )
     files["site.css"] = style.encode() + (HERE / "site.css").read_bytes()
     files["site.js"] = (HERE / "site.js").read_bytes()
+    files["search.js"] = f"const SECTIONS = {json.dumps(site.sections, ensure_ascii=False)};\n".encode()
     return files
 
 
@@ -89,6 +92,11 @@ def slug(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
+def plain(markdown: str) -> str:
+    """A line of Markdown without its marks."""
+    return re.sub(r"[*`$]|!?\[(?=[^]]*\]\()|\]\([^)]*\)", "", markdown)
+
+
 def address(page: Path, target: str) -> str:
     """The address of a file of the site, as a page has it."""
     return os.path.relpath(target, os.path.dirname(place(page)) or ".").replace(os.sep, "/")
@@ -97,12 +105,14 @@ def address(page: Path, target: str) -> str:
 class Site:
     """The sources of all pages: the lessons, and whatever they link to."""
 
-    def __init__(self) -> None:
+    def __init__(self, has_pyodide: bool = False) -> None:
+        self.has_pyodide = has_pyodide
         self.groups = contents((LESSONS / "README.md").read_text("utf-8"))
         self.titles = {page: title for group in self.groups.values() for page, title in group.items()}
         self.order = list(self.titles)
         self.sources = list(dict.fromkeys([*self.order, *sorted(LESSONS.glob("[0-9]*/README.md"))]))
         self.progress = progress()
+        self.sections: list[tuple[str, str, str, str]] = []  # address, page, heading and text, for searching
         self.template = Template((HERE / "page.html").read_text("utf-8"))
         self.markdown = MarkdownIt("commonmark", {"html": True}).enable("table")
         self.markdown.use(dollarmath_plugin, allow_labels=False, allow_space=False, double_inline=True)
@@ -112,6 +122,10 @@ class Site:
         rules["math_block"] = rules["math_inline_double"] = lambda tokens, i, *_: equation(tokens[i].content)
         rules["table_open"] = lambda *_: '<div class="wide"><table>\n'
         rules["table_close"] = lambda *_: "</table></div>\n"
+        show_image = rules["image"]
+        rules["image"] = lambda tokens, i, *rest: (
+            f'<a class="figure" href="{tokens[i].attrs["src"]}">{show_image(tokens, i, *rest)}</a>'
+        )
         rules["fence"] = rules["code_block"] = lambda tokens, i, *_: code(tokens[i])
 
     def follow(self, page: Path, link: str) -> str:
@@ -143,8 +157,34 @@ class Site:
         for before, token in pairwise(each for each in tokens if each.type != "html_block"):  # also in a fold
             if (before.info, token.info) == ("python", "text"):
                 token.info = "output"
-        title = re.sub(r"[*`]", "", next(token.content for token in tokens if token.type == "inline"))
-        return self.page(page, title, self.markdown.renderer.render(tokens, self.markdown.options, {}))
+        title = plain(next(token.content for token in tokens if token.type == "inline"))
+        heads = [
+            (str(token.attrs["id"]), plain(inside.content))
+            for token, inside in pairwise(tokens)
+            if (token.type, token.tag) == ("heading_open", "h2")
+        ]
+        self.note_sections(page, title, tokens)
+        self.put_bench(page, tokens)
+        return self.page(page, title, self.markdown.renderer.render(tokens, self.markdown.options, {}), heads)
+
+    def note_sections(self, page: Path, title: str, tokens: list[Token]) -> None:
+        """Note the text of a page, section by section, for its search."""
+        for token, inside in pairwise(tokens):
+            if token.type == "heading_open":
+                where = f"{place(page)}#{token.attrs['id']}"
+                self.sections.append((where, title, plain(inside.content), ""))
+            elif inside.type == "inline":
+                *section, text = self.sections[-1]
+                self.sections[-1] = (*section, f"{text} {plain(inside.content)}".strip())
+
+    def put_bench(self, page: Path, tokens: list[Token]) -> None:
+        """Put the bench where a lesson has said what to write, or where the ladder has been explained."""
+        if page not in self.titles or page.parent == LESSONS:
+            return
+        heads = [i for i, token in enumerate(tokens) if (token.type, token.tag) == ("heading_open", "h2")]
+        turn = next((k for k, i in enumerate(heads) if tokens[i + 1].content == "Your turn"), -1)
+        bench = Token("html_block", "", 0, content=build.bench(page.parent.name, self.has_pyodide))
+        tokens.insert(heads[turn + 1], bench)
 
     def listing(self, source: Path, text: str) -> str:
         """The page of a source file, each line with its number."""
@@ -153,8 +193,8 @@ class Site:
         name = source.relative_to(ROOT).as_posix()
         return self.page(source, name, f"<h1>{name}</h1>\n{highlight(text, lexer, shape)}")
 
-    def page(self, page: Path, title: str, text: str) -> str:
-        """A whole page, around its text."""
+    def page(self, page: Path, title: str, text: str, heads: Sequence[tuple[str, str]] = ()) -> str:
+        """A whole page, around its text; heads are the anchors and titles of its sections, for the menu."""
         said = self.progress.get(page.parent.name, ("", ""))[1] if page in self.titles else ""
         steps = f"<span>{self.entry(page, self.order[0])}</span>"
         if page in self.titles:
@@ -165,20 +205,27 @@ class Site:
         return self.template.substitute(
             title=escape(title),
             style=address(page, "site.css"),
+            bench=address(page, "bench/bench.css"),
             script=address(page, "site.js"),
             steps=steps,
             progress=f'<p class="progress">So far: {escape(said)}.</p>' if said else "",
             text=text,
-            contents="".join(f"<p>{escape(name)}</p>\n{self.menu(page, name)}" for name in self.groups),
+            contents="".join(
+                f"<p>{escape(name)}</p>\n{self.menu(page, name, heads)}" for name in self.groups
+            ),
         )
 
-    def menu(self, page: Path, group: str) -> str:
-        """The links to the lessons of a group, with how far you are."""
+    def menu(self, page: Path, group: str, heads: Sequence[tuple[str, str]]) -> str:
+        """The links to the lessons of a group, with how far you are, and to the sections of this page."""
         lines = ["<ul>"]
         for lesson in self.groups[group]:
             link = self.entry(page, lesson, 'aria-current="page"' if lesson == page else "")
             score = self.progress.get(lesson.parent.name, ("", ""))[0]
             lines.append(f"<li>{link} <small>{escape(score)}</small></li>")
+            if lesson == page:
+                lines += (
+                    f'<li class="section"><a href="#{id}">{escape(head)}</a></li>' for id, head in heads
+                )
         return "\n".join([*lines, "</ul>\n"])
 
     def entry(self, page: Path, lesson: Path, attribute: str = "") -> str:

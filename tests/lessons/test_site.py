@@ -50,7 +50,7 @@ class Page(HTMLParser):
         kinds = {name for tag, kind in self.open for name in (tag, kind)}
         for name in {"code", "output", "pre", "details", "nav"} & kinds:
             self.text[name] += data
-        if not kinds & {"pre", "code", "nav", "math", "title"}:
+        if not kinds & {"pre", "code", "nav", "math", "title", "textarea"}:
             self.text["prose"] += data
 
 
@@ -166,6 +166,24 @@ def test_a_long_formula_breaks_only_outside_brackets(pages_module):
     assert "<wbr>" not in pages_module.inline("y = x + 1")
 
 
+def test_the_menu_has_the_sections_of_the_page(pages):
+    page = pages["06_attention/index.html"]
+    assert "#your-turn" in page.links
+    assert "Why the root of K?" in page.text["nav"]
+    assert "Why the root of K?" not in pages["07_layer_norm/index.html"].text["nav"]
+
+
+def test_every_section_can_be_found(site, pages):
+    sections = json.loads(
+        re.fullmatch(r"const SECTIONS = (.*);\n", (site / "search.js").read_text("utf-8"))[1]
+    )
+    for address, _, heading, _ in sections:
+        name, anchor = address.split("#")
+        assert anchor in pages[name].ids, f"{address}: {heading}"
+    found = {address.split("/")[0] for address, _, _, text in sections if "LayerNorm" in text}
+    assert {"07_layer_norm", "08_vit"} <= found
+
+
 def test_folds_hold_formatted_text(pages):
     for name in NAMES:
         page = pages[f"{name}/index.html"]
@@ -210,7 +228,7 @@ def test_a_link_to_nothing_is_said(pages_module):
 
 
 def test_the_command_says_where_the_course_is(pages_module, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(pages_module, "course", lambda: {"index.html": b"The course"})
+    monkeypatch.setattr(pages_module, "course", lambda pyodide: {"index.html": b"The course"})
     out = tmp_path / "new" / "course"
     for _ in range(2):  # the second time it replaces the first
         status, said, complaint = enter(command, capsys, monkeypatch, out)
@@ -269,6 +287,27 @@ def test_a_click_copies_a_block_and_dark_mode_follows_the_system(site):
         )
         assert tab.evaluate("window.copied") == first[1]
         assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 22, 29)"
+    finally:
+        tab.close()
+
+
+@pytest.mark.browser
+def test_a_search_lists_sections_without_a_server(site):
+    if find_browser() is None:
+        pytest.skip("there is no Chromium to open the pages in")
+    tab = Chromium()
+    try:
+        tab.send("Page.navigate", url=(site / "00_pixels/index.html").as_uri())
+        tab.wait("document.readyState === 'complete'")
+        tab.evaluate("field.focus(); field.value = 'root of k'; field.oninput()")
+        tab.wait("document.querySelector('#hits a')")
+        hit = "document.querySelector('#hits a')"
+        assert tab.evaluate(f"{hit}.textContent") == "Lesson 6: attention: Why the root of K?"
+        tab.evaluate(f"{hit}.click()")
+        tab.wait(
+            "location.pathname.endsWith('06_attention/index.html') && location.hash === '#why-the-root-of-k'"
+        )
+        assert tab.complaints() == []
     finally:
         tab.close()
 
