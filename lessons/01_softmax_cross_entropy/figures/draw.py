@@ -99,7 +99,7 @@ def draw_graph():
     # The sum, a way of its own from e to the quotient.
     sheet.labelled_box(358, 36, 62, 32, "sum", size=13)
     sheet.arrow((330, 86), (356, 60), BLUE)
-    sheet.arrow((420, 60), (440, 120), BLUE)
+    sheet.arrow((420, 60), (482, 103), BLUE)
     sheet.text(430, 44, f"S = {S:.2f}", 12, BLUE, "lm")
     sheet.text(430, 277, f"along e: {direct:.3f}", 12, ORANGE, "mm")
     sheet.text(430, 295, f"along S: {dS:.3f}, to all three", 12, ORANGE, "mm")
