@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from lessons.site.bench import build
-from tests.lessons.course import NEED_A_COMPILER, QUICKER, ROOT, every_lesson
 from tests.insight.page.chromium import Chromium, find_browser
+from tests.lessons.course import NEED_A_COMPILER, QUICKER, ROOT, every_lesson
 from tinyvit.support.errors import UserError
 
 LESSON = ROOT / "lessons/07_layer_norm"
