@@ -24,9 +24,9 @@ BUDGET = {  # lines, files; a room imports nothing from the rooms below it
     "data": (4_824, 24),
     "engine": (7_334, 70),
     "weights": (4_079, 24),
-    "training": (4_635, 31),
+    "training": (4_700, 32),
     "insight": (4_697, 39),
-    TOP: (3_700, 19),
+    TOP: (3_713, 19),
     "gradcheck": (487, 6),
     "bench": (794, 9),
 }
