@@ -90,10 +90,10 @@ def table():
             spread = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
             time = duration(60 * statistics.mean(run.minutes for run in runs))
             rate = statistics.mean(run.images_per_second for run in runs)
-            data = {"cifar10": "CIFAR-10", "cifar100": "CIFAR-100"}.get(dataset, dataset)
+            data = "" if (dataset, copy) == ("cifar10", "JPEG copy") else f" ({dataset}, {copy})"
             yield (
                 f"| `{name}` | {seeds} | {passes:g} | {processor} | {time} at {rate:,.0f} images/s "
-                f"| **{statistics.mean(values):.1f}{spread} %** | {data}, {copy} |"
+                f"| **{statistics.mean(values):.1f}{spread} %**{data} | {max(run.date for run in runs)} |"
             )
 
 
