@@ -12,9 +12,8 @@ from tinyvit.training.starting_point import fresh_config
 
 _EPILOG = """\
 A recipe is a small file of settings that were chosen together, with the runs in which they were measured.
-Times in names are those of two Zen 5 cores (cpu-...) and of an H200 (gpu-...). For the CPU, the time on this
-machine is calculated from a second of training.
-Flags of tinyvit.train take precedence over it.
+Flags of tinyvit.train take precedence over it. Times in names are those of two Zen 5 cores (cpu-...) and of
+an H200 (gpu-...). For the CPU, the time on this machine is calculated from a second of training.
 
 examples:
   python -m tinyvit.recipe
@@ -32,7 +31,7 @@ def main(args: argparse.Namespace) -> None:
 
 
 def list_recipes() -> None:
-    """Print what each recipe is for, and what it has reached."""
+    """Print what each recipe is for, what it has reached, and how long it takes here."""
     width = max(map(len, RECIPES))
     for name in RECIPES:
         recipe = named_recipe(name)

@@ -74,8 +74,8 @@ def announce(trainer: RunTrainer) -> None:
     trainer.progress.note(f"recipe {recipe}: {call('recipe')} {settings.recipe} shows what it reached")
     if recipe == settings.recipe and engine.ranks.size == 1 and array_module(engine.params.flat) is np:
         images = len(trainer.train), len(trainer.validation or trainer.test or ())
-        if length := time_here(settings, engine.config, *images):
-            trainer.progress.note(f"it takes {length} on this machine, by a second of its steps")
+        if time := time_here(settings, engine.config, *images):
+            trainer.progress.note(f"it takes {time} on this machine, calculated from a second of training")
 
 
 @by_first

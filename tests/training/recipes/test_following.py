@@ -110,7 +110,7 @@ def test_a_long_run_says_about_how_long_it_takes_here(follow, rewrite, rates, mo
     monkeypatch.setattr(time_here, "_SHORT", 0)
     monkeypatch.setattr(time_here, "training_rate", lambda *args: 1.0)
     # Three passes through 32 images, and three evaluations on 8 of a third of the cost.
-    words = "\nit takes about 2 minutes on this machine, by a second of its steps\n"
+    words = "\nit takes about 2 minutes on this machine, calculated from a second of training\n"
     assert words in follow("--out", tmp_path / "b")[1]
     assert "on this machine" not in follow("--out", tmp_path / "c", "--lr", "0.003")[1]
 
