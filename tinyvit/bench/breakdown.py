@@ -1,8 +1,8 @@
 """Where the time of a step of the reference engine goes, operation by operation.
 
 Every operation is temporarily replaced by one that records its own time: its running time minus that of the
-operations it calls; and so is what a step does beside operations, under the names of _BESIDE and _METHODS.
-All of this runs on one thread, so that no time is spent waiting for other threads.
+operations it calls. What a step does beside them has a name in brackets; on few images, the optimiser weighs
+more than in a batch. All of this runs on one thread, so that no time is spent waiting for other threads.
 """
 
 import functools
