@@ -29,11 +29,11 @@ BUDGET = {  # lines, files; a room imports nothing from the rooms below it
     "data": (4_824, 24),
     "engine": (7_334, 70),
     "weights": (4_079, 24),
-    "training": (4_635, 31),
+    "training": (4_700, 32),
     "insight": (4_697, 39),
-    TOP: (3_701, 19),
+    TOP: (3_712, 19),
     "gradcheck": (487, 6),
-    "bench": (794, 9),
+    "bench": (812, 9),
 }
 ENTRIES = 33  # at the top of the package, with README.md and py.typed
 TRAINING_ENTERS, PREDICTION_ENTERS = 108, 56  # files

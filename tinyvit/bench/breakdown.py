@@ -1,7 +1,8 @@
-"""Where the time of a step goes, operation by operation.
+"""Where the time of a step of the reference engine goes, operation by operation.
 
 Every operation is temporarily replaced by one that records its own time: its running time minus that of the
-operations it calls. All of this runs on one thread, so that no time is spent waiting for other threads.
+operations it calls. What a step does beside them has a name in brackets; on few images, the optimiser weighs
+more than in a batch. All of this runs on one thread, so that no time is spent waiting for other threads.
 """
 
 import functools
@@ -16,7 +17,17 @@ from typing import Any
 from tinyvit import ops
 from tinyvit.bench.case import Case
 from tinyvit.bench.tinyvit_side import make_step
+from tinyvit.data import make_batch
 from tinyvit.engine.blas import keep_freed_memory, one_blas_thread
+from tinyvit.model import Params
+from tinyvit.model.block import block, block_backward
+from tinyvit.model.last_block import last_block, last_block_backward
+from tinyvit.optim import clip_norm
+from tinyvit.optim.adam import Adam
+
+_BESIDE = dict.fromkeys((block, block_backward, last_block, last_block_backward), "(sums with skips)")
+_BESIDE |= {make_batch: "(making the batch)", clip_norm: "(clipping)"}
+_METHODS = [(Params, "add", "(adding up gradients)"), (Adam, "step", "(optimiser)")]
 
 
 def breakdown(case: Case, images: int, rounds: int = 5) -> dict[str, float]:
@@ -36,23 +47,30 @@ def breakdown(case: Case, images: int, rounds: int = 5) -> dict[str, float]:
 
 @contextmanager
 def timed_operations() -> Iterator[Counter]:
-    """Within this context, each function of tinyvit.ops adds its own seconds to the yielded counter."""
+    """Within this context, each function of tinyvit.ops adds its own seconds to the yielded counter.
+
+    So does what a step does beside them, under names in brackets.
+    """
     spent: Counter = Counter()
     inner = [0.0]  # for each running operation, outermost first: the seconds spent in those it called
     functions = {
-        name: f for name in ops.__all__ if callable(f := getattr(ops, name)) and not isinstance(f, type)
-    }
-    replaced = []
-    for module in [module for name, module in sys.modules.items() if name.startswith("tinyvit.") and module]:
-        for name, function in functions.items():
-            if vars(module).get(name) is function:
-                replaced.append((module, name, function))
-                setattr(module, name, _timed(function, name, spent, inner))
+        f: name for name in ops.__all__ if callable(f := getattr(ops, name)) and not isinstance(f, type)
+    } | _BESIDE
+    modules = [module for name, module in sys.modules.items() if name.startswith("tinyvit.") and module]
+    places = [
+        (module, function.__name__, label)
+        for module in modules
+        for function, label in functions.items()
+        if vars(module).get(function.__name__) is function
+    ]
+    replaced = [(owner, name, getattr(owner, name), label) for owner, name, label in places + _METHODS]
+    for owner, name, function, label in replaced:
+        setattr(owner, name, _timed(function, label, spent, inner))
     try:
         yield spent
     finally:
-        for module, name, function in replaced:
-            setattr(module, name, function)
+        for owner, name, function, _ in replaced:
+            setattr(owner, name, function)
 
 
 def _timed(function: Callable, name: str, spent: Any, inner: list[float]) -> Callable:

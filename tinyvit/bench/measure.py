@@ -93,7 +93,7 @@ def table(result: dict) -> str:
         )
     if spent := result.get("breakdown_seconds"):
         whole = sum(spent.values())
-        lines += ["", "time in each operation, on one thread:"]
+        lines += ["", "time in each operation of the reference engine, on one thread:"]
         lines += [
             f"  {name:30}{1e3 * s:9.2f} ms{100 * s / whole:6.1f}%"
             for name, s in spent.items()

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from tinyvit.backend import Device, array_module
 from tinyvit.engine import make_engine
 from tinyvit.model import is_resnet, usual_name
@@ -13,6 +15,7 @@ from tinyvit.support.figures import as_argument, call, counted, duration
 from tinyvit.training.evaluation import figures_of_epoch
 from tinyvit.training.judging import with_interval
 from tinyvit.training.recipes.named import followed
+from tinyvit.training.recipes.time_here import time_here
 from tinyvit.training.run_trainer import RunTrainer
 from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import SHAPE
@@ -64,10 +67,15 @@ def where(trainer: RunTrainer, device: Device) -> str:
 
 
 def announce(trainer: RunTrainer) -> None:
-    """Name the recipe of a new run."""
-    settings = trainer.settings
-    if not trainer.state.step and (recipe := followed(settings)):
-        trainer.progress.note(f"recipe {recipe}: {call('recipe')} {settings.recipe} shows what it reached")
+    """Name the recipe of a new run and, if it takes long on this CPU, for how long."""
+    settings, engine = trainer.settings, trainer.engine
+    if trainer.state.step or not (recipe := followed(settings)):
+        return
+    trainer.progress.note(f"recipe {recipe}: {call('recipe')} {settings.recipe} shows what it reached")
+    if recipe == settings.recipe and engine.ranks.size == 1 and array_module(engine.params.flat) is np:
+        images = len(trainer.train), len(trainer.validation or trainer.test or ())
+        if time := time_here(settings, engine.config, *images):
+            trainer.progress.note(f"it takes {time} on this machine, calculated from a second of training")
 
 
 @by_first

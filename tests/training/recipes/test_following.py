@@ -1,7 +1,9 @@
 """Training by a recipe: which settings a run gets, what it says at its start, and what it remembers."""
 
+import itertools
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,9 +11,12 @@ from tests.tiny_runs import assert_one_line, interrupted_after, tiny
 from tinyvit import evaluate, finetune, info, pretrain, train
 from tinyvit.backend import select_device
 from tinyvit.training.choices import new_settings
+from tinyvit.training.recipes import time_here
 from tinyvit.training.recipes.named import followed
+from tinyvit.training.recipes.time_here import training_rate
 from tinyvit.training.recipes.usual import recipe
 from tinyvit.training.settings import Settings
+from tinyvit.training.starting_point import fresh_config
 
 NAMED = "recipe cpu-8-minutes: python -m tinyvit.recipe cpu-8-minutes shows what it reached"
 
@@ -96,6 +101,24 @@ def test_what_a_run_says_and_remembers(go, follow, rewrite, tmp_path):
     assert "best.npz of recipe cpu-8-minutes on 8 test images: " in go(evaluate, tmp_path / "run")[1]
     assert json.loads(go(evaluate, tmp_path / "run", "--json")[1])["recipe"] == "cpu-8-minutes"
     assert "trained by the recipe cpu-8-minutes" in go(info, tmp_path / "run")[1]
+
+
+def test_a_long_run_says_about_how_long_it_takes_here(follow, rewrite, rates, monkeypatch, tmp_path):
+    rewrite()
+    assert "on this machine" not in follow()[1]
+    assert not rates, "a short run is not kept waiting"
+    monkeypatch.setattr(time_here, "_SHORT", 0)
+    monkeypatch.setattr(time_here, "training_rate", lambda *args: 1.0)
+    # Three passes through 32 images, and three evaluations on 8 of a third of the cost.
+    words = "\nit takes about 2 minutes on this machine, calculated from a second of training\n"
+    assert words in follow("--out", tmp_path / "b")[1]
+    assert "on this machine" not in follow("--out", tmp_path / "c", "--lr", "0.003")[1]
+
+
+def test_the_rate_is_that_of_whole_steps(monkeypatch):
+    settings, ticks = choose(recipe="cpu-8-minutes", threads=1), itertools.count()
+    monkeypatch.setattr(time_here, "time", SimpleNamespace(perf_counter=lambda: next(ticks) / 4))
+    assert training_rate(settings, fresh_config(settings, 8, 2), 1.0) == settings.batch_size / 0.25
 
 
 def test_a_run_that_differs_from_its_recipe_says_in_what(go, follow, rewrite, tmp_path):

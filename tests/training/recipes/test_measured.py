@@ -6,7 +6,7 @@ import pytest
 
 from tests.tiny_runs import assert_one_line
 from tinyvit import recipe
-from tinyvit.training.recipes.named import RECIPES, named_recipe
+from tinyvit.training.recipes.named import ON_CPU, RECIPES, named_recipe
 
 
 def test_runs_that_can_be_compared_are_averaged(rewrite):
@@ -45,6 +45,17 @@ def test_the_list_says_what_each_recipe_is_for_and_what_it_reached(go, rewrite):
         assert re.search(rf"^  {name} +{re.escape(named_recipe(name).purpose)}$", out, re.MULTILINE)
     line = "75.0% (folder, drawn, one seed) in 2:00 at 100 img/s on a processor, 2 cores"
     assert re.search(rf"cpu-8-minutes +For tests\n +{re.escape(line)}\n", out)
+
+
+def test_the_list_names_the_machine_of_each_name_and_calculates_the_time_on_this_one(go, rates):
+    out = go(recipe)[1]
+    for name in RECIPES:
+        machine = "two Zen 5 cores" if name in ON_CPU else "an H200"
+        assert re.search(rf"^  {name} .*{machine}", out, re.MULTILINE)
+    here = re.findall(r"^ +on this machine about (.*)$", out, re.MULTILINE)
+    assert here == ["10 minutes", "18 minutes", "49 minutes", "1.9 hours"]  # at 1,000 images a second
+    assert len(rates) == 4, "for GPUs nothing is measured"
+    assert "\non this machine about 18 minutes\n" in go(recipe, "cpu-20-minutes")[1]
 
 
 def test_one_recipe_is_shown_with_its_settings_and_runs(go, rewrite):

@@ -17,8 +17,11 @@ from tinyvit.support.errors import UserError
 from tinyvit.support.figures import duration, img_per_second
 from tinyvit.training.settings import Resume, Settings, that_resume
 
-RECIPES: tuple[str, ...] = ("cpu-8-minutes", "cpu-20-minutes", "cpu-hour", "cpu-best")
-RECIPES += ("gpu-30-seconds", "gpu-2-minutes", "gpu-best")  # as they are listed
+ON_CPU = ("cpu-8-minutes", "cpu-20-minutes", "cpu-hour", "cpu-best")
+ON_GPU = ("gpu-30-seconds", "gpu-2-minutes", "gpu-best")
+RECIPES = (*ON_CPU, *ON_GPU)
+# Times in names are those of one kind of machine.
+WITH_MACHINES = f"{', '.join(ON_CPU)} (on two Zen 5 cores), {', '.join(ON_GPU)} (on an H200)"
 FOLDER = Path(__file__).parent
 # Settings that may differ without making another recipe of it: where and how to compute, and what to look at.
 _FREE = that_resume(Resume.FREE, Resume.COMPUTE)
