@@ -7,6 +7,7 @@ model.predict("photo.jpg")
 from __future__ import annotations
 
 import os
+import sys
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -25,7 +26,7 @@ from tinyvit.data.decoding import Source
 from tinyvit.data.images_given import pixels_of
 from tinyvit.data.photos import read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
-from tinyvit.insight.looking import Images, Looking
+from tinyvit.insight.looking import Images, Labels, Looking
 from tinyvit.ops import softmax
 from tinyvit.support.errors import UserError, class_name, nearest, printable
 from tinyvit.support.figures import counted
@@ -35,14 +36,14 @@ from tinyvit.training.settings import FitSettings, check_settings
 from tinyvit.weights.resize import at_resolution
 
 if TYPE_CHECKING:
-    from tinyvit.weights.words.read import Words
-
-# Imported by the methods that need them, as a prediction does not: pages, texts, and what saves a model.
-
-if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Labels = Sequence | np.ndarray
+    from tinyvit.support.shell.progress import Progress
+    from tinyvit.training.evaluation import Evaluation
+    from tinyvit.weights.words.read import Words
+
+# Methods import what a prediction does not need: pages, texts, training, and what saves a model.
+
 DEFAULT_TEMPLATES = ("a photo of a {}.",)
 
 _HISTORY = ("epoch", "loss", "validation_loss", "validation_accuracy")
@@ -104,6 +105,34 @@ class Model(Looking):
         pixels, numbers = self._pixels_and_numbers(images, labels)
         return float((self._scores(pixels).argmax(axis=1) == numbers).mean())
 
+    def evaluate(self, images: Images, labels: Labels) -> Evaluation:
+        """How good the model is on labelled images: loss, accuracy, by_class, counts and probabilities.
+
+        by_class has precision, recall and f1, (C,) each; counts (C, C) is how many images of each class (row)
+        were taken for each class (column).
+        """
+        from tinyvit.training.evaluation import evaluation_of
+
+        pixels, numbers = self._pixels_and_numbers(images, labels)
+        return evaluation_of(self._scores(pixels), numbers)
+
+    def top(self, images: Images, k: int = 5) -> list[list[tuple[str, float]]]:
+        """The k most likely classes of each image and their probabilities, most likely first."""
+        if not isinstance(k, int | np.integer) or k < 1:
+            raise UserError(f"k is {k!r}, expected a whole number, 1 or more.")
+        names, probabilities = self.names, self.probabilities(images)
+        best = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
+        return [
+            [(names[c], float(row[c])) for c in chosen]
+            for row, chosen in zip(probabilities, best, strict=True)
+        ]
+
+    def summary(self) -> str:
+        """The model's shape, cost and parameters, layer by layer, to be printed."""
+        from tinyvit.insight.summary import summary
+
+        return summary(self.config, repr(self))
+
     def probabilities(self, images: Images) -> np.ndarray:
         """The probability of each class: (n, C); each row sums to 1."""
         return softmax(self._scores(images))[0]
@@ -155,6 +184,7 @@ class Model(Looking):
         validation: tuple[Images, Labels] | None = None,
         sample_weight: Sequence[float] | np.ndarray | None = None,
         report: Callable[..., object] | None = None,
+        progress: bool | None = None,
         **settings: Unpack[FitSettings],
     ) -> Model:
         """Train in place on images and their labels; returns the model itself.
@@ -169,9 +199,10 @@ class Model(Looking):
         validation is a pair, images and their labels, on which the model is judged after each epoch or each
         evaluate_every-th. history is then a list of dictionaries, one for each epoch, with epoch, loss and,
         if it was judged, validation_loss and validation_accuracy; report is called with the same numbers, in
-        that order, and training ends if it returns True (report=print shows them). With patience=N it ends
-        when N judgements in a row were not better than the best, and the model is that of the best.
-        sample_weight (n,) is how often each image comes in the long run, relative to the others.
+        that order, and training ends if it returns True. With patience=N it ends when N judgements in a row
+        were not better than the best, and the model is that of the best. sample_weight (n,) is how often each
+        image comes in the long run, relative to the others. progress is whether to print a line that moves
+        and a line for each epoch; by default, in a terminal or a notebook, if there is no report.
 
         Raises UserError for what cannot be, and if training diverges; the model is then as it was before.
         """
@@ -194,7 +225,12 @@ class Model(Looking):
 
         reported = noted if report is None or callable(report) else report
         more: dict[str, Any] = {"validation": held_out, "sample_weight": sample_weight, "report": reported}
-        fit(self.config, self.params, data, threads=self.threads, **more, **settings)
+        shown = _progress(progress if report is None or progress else False)
+        try:
+            fit(self.config, self.params, data, threads=self.threads, progress=shown, **more, **settings)
+        finally:
+            if shown:
+                shown.close()
         self.history = history
         return self
 
@@ -506,6 +542,14 @@ def _path(path: str | Path) -> Path:
             f"the path is {str(found)!r}, with a character that no file name can hold: choose another."
         ) from None
     return found
+
+
+def _progress(wanted: bool | None) -> Progress | None:
+    """A display on standard output, if it is wanted or, if None, where a terminal or a notebook shows it."""
+    from tinyvit.support.shell.moving_line import is_watched
+    from tinyvit.support.shell.progress import Progress
+
+    return Progress() if wanted or (wanted is None and is_watched(sys.stdout)) else None
 
 
 @contextmanager
