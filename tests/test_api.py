@@ -105,13 +105,31 @@ def test_an_impossible_number_of_top_classes_is_refused(model, images, k):
 
 
 def test_the_summary_names_the_model_and_counts_its_parameters(model):
+    assert repr(model.summary()) == str(model.summary())
     assert model.summary().splitlines()[0] == repr(model)
     assert model.summary().splitlines()[-1].split()[-1] == f"{model.params.count:,}"
 
 
 def test_an_image_set_may_be_given_as_images(model, images):
-    given = ImageSet(images, np.zeros(6, np.int64))
+    given = ImageSet(images, labels := np.arange(6) % 2)
     np.testing.assert_array_equal(model.logits(given), model.logits(images))
+    assert model.score(given) == model.score(images, labels)
+    assert model.score(given, 1 - labels) == pytest.approx(1 - model.evaluate(given).accuracy)
+    np.testing.assert_array_equal(model.input_gradient(given), model.input_gradient(images, labels))
+
+
+def test_a_model_learns_from_an_image_set_and_is_judged_by_another():
+    images, labels = dark_and_light(24, np.random.default_rng(0))
+    one, other = (tinyvit.preset("nano/4", 8, 2, threads=1) for _ in range(2))
+    one.fit(images, labels, validation=(images[:8], labels[:8]), epochs=2)
+    other.fit(given := ImageSet(images, labels), validation=given[:8], epochs=2)
+    assert one.history == other.history
+
+
+def test_images_alone_have_no_labels(model, images):
+    for ask in (model.score, model.evaluate, model.fit, model.input_gradient):
+        with pytest.raises(UserError, match="there are images but no labels: give one label for each"):
+            ask(images)
 
 
 def test_attention_is_that_of_every_layer_head_and_token(model, images):
@@ -470,7 +488,8 @@ def test_files_may_come_from_a_generator(model, images, tmp_path):
     [
         ([0], "2 images and 1 label: expected the same number"),
         ([[0], [1]], r"labels have shape \(2, 1\), expected one for each image"),
-        (None, r"labels have shape \(\), expected"),
+        (None, "there are images but no labels: give one label for each image"),
+        (1, r"labels have shape \(\), expected"),
         ([0.0, 1.0], "labels are float64, expected whole numbers from 0, or names"),
         (["dark", "grey"], "there is no class 'grey': the classes are dark, light"),
         ([["dark"], ["dark", "light"]], "the labels are sequences of several lengths, expected one label"),

@@ -104,7 +104,7 @@ class Looking(core.Model):
 
         return self._looked(look, images)
 
-    def input_gradient(self, images: Images, labels: Labels) -> np.ndarray:
+    def input_gradient(self, images: Images, labels: Labels | None = None) -> np.ndarray:
         """The gradient of the loss of each image with respect to its pixels, 0 to 1: (n, H, W, 3).
 
         The loss is the cross-entropy with its label. The pixels are those of the model's size, to which other

@@ -9,7 +9,7 @@ the order of another epoch leaves out others. There is no random state (see data
 is stopped and resumed continues as if uninterrupted.
 
 Model.fit and ViTClassifier train by this loop as it is (see training.fit); for the commands,
-training.run_trainer adds a run folder, checkpoints, signals and a display.
+training.run_trainer adds a run folder, checkpoints and signals.
 """
 
 from __future__ import annotations
@@ -86,10 +86,6 @@ class Trainer:
         """The share of all steps that has been taken."""
         return self.state.step / self.total_steps
 
-    def images_left(self) -> float:
-        """How many images, with all of their patches, take as long as what is left."""
-        return self.stages.cost_left(self.done) * self.total_steps * self.settings.batch_size
-
     def _train_epoch(self, epoch: int, meter: Meter) -> None:
         """Take the remaining steps of an epoch."""
         s, state = self.settings, self.state
@@ -160,9 +156,10 @@ class Trainer:
     def _has_read(self, epoch: int, k: int, loss: float, rate: float | None) -> None:
         """Called when the loss of step k of an epoch is known; rate is in images per second."""
         if self.progress and rate:
-            cost = self.stages.cost((self.state.step - 1) / self.total_steps)
-            count, left = self._steps_of(epoch), self.images_left() / (rate * cost)
-            self.progress.step(epoch + 1, self.settings.epochs, k + 1, count, loss, rate, left)
+            images_left = self.stages.cost_left(self.done) * self.total_steps * self.settings.batch_size
+            seconds_left = images_left / (rate * self.stages.cost((self.state.step - 1) / self.total_steps))
+            epochs, steps = self.settings.epochs, self._steps_of(epoch)
+            self.progress.step(epoch + 1, epochs, k + 1, steps, loss, rate, seconds_left)
 
     def _has_stepped(self, is_read: bool, stopping: bool) -> None:
         """Called after each step; is_read if the losses of all steps so far are known."""
@@ -176,7 +173,7 @@ class Trainer:
             label = "validation" if self.validation else "test" if self.test else ""
             result = (judged.loss if by_loss else judged.accuracy) if judged else None
             best = (self.state.best_loss if by_loss else self.state.best) if self.state.best_epoch else None
-            took = self.state.seconds - (records[-2]["seconds"] if len(records) > 1 else 0.0)
+            took = record["seconds"] - (records[-2]["seconds"] if len(records) > 1 else 0.0)
             epoch, loss, rate = (record[name] for name in ("epoch", "train_loss", "images_per_second"))
             self.progress.epoch(
                 epoch, self.settings.epochs, loss, result, best, rate, took, label, by_loss, is_best

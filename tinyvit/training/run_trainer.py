@@ -1,4 +1,4 @@
-"""What a run adds to the training loop: its folder, checkpoints, a display, signals and a time limit."""
+"""What a run adds to the training loop: its folder, checkpoints, signals and a time limit."""
 
 from __future__ import annotations
 
