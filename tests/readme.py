@@ -40,7 +40,6 @@ NOT_HERE = {  # how a command begins, and why it is not run
     "python -m tinyvit.train --dataset parquet": "it needs pyarrow",
     "python -m tinyvit.study": "it goes on for half an hour, and tests/training/studies carries studies out",
     "python -m tinyvit.bench --vs torch": "it needs PyTorch",
-    "python -m tinyvit.bench --device gpu": "it needs a GPU",
     "python -m lessons.30_many_devices.speed": "it takes half a minute",
     "python -m lessons.26_fast_cpu.tricks": "it takes minutes",
     "mpiexec": "it needs MPI",

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import threading
 from dataclasses import replace
 from functools import partial
@@ -11,14 +12,17 @@ import pytest
 from PIL import Image
 
 import tinyvit
+from tests.support.shell.terminal import Stream, screen
 from tinyvit.backend import Device
-from tinyvit.data import normalise, to_input
+from tinyvit.data import ImageSet, normalise, to_input
 from tinyvit.data.folder import read_labelled
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.model import attention_maps, features, forward, initialise
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import patchify
 from tinyvit.support.errors import UserError
+from tinyvit.support.figures import percent
+from tinyvit.training import loop
 
 CLASSES = ("dark", "light")
 
@@ -74,6 +78,58 @@ def test_one_answer_that_is_not_a_number_is_enough(model, images, monkeypatch):
     scores[4, 1] = -np.inf
     with pytest.raises(UserError, match="not a number"):
         model.predict(images)
+
+
+def test_a_model_is_evaluated_class_by_class(model, images):
+    labels = np.array([0, 1, 0, 1, 1, 1])
+    found, answers = model.evaluate(images, np.array(CLASSES)[labels]), model.predict(images)
+    assert found.accuracy == model.score(images, labels)
+    assert found.loss == pytest.approx(-np.log(model.probabilities(images)[np.arange(6), labels]).mean())
+    right = [(answers[labels == c] == CLASSES[c]).mean() for c in (0, 1)]
+    np.testing.assert_allclose(found.by_class.recall, right)
+    assert repr(found) == f"Evaluation(6 images, loss {found.loss:.3f}, accuracy {found.accuracy:.1%})"
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_the_top_classes_come_with_their_probabilities_the_likeliest_first(model, images, k):
+    found, probabilities = model.top(images, k), model.probabilities(images)
+    for answers, row, name in zip(found, probabilities, model.predict(images), strict=True):
+        assert len(answers) == min(k, 2) and answers[0] == (name, row.max())
+        assert dict(answers).items() <= dict(zip(CLASSES, row.tolist(), strict=True)).items()
+
+
+@pytest.mark.parametrize("k", [0, 1.5, "2"])
+def test_an_impossible_number_of_top_classes_is_refused(model, images, k):
+    with pytest.raises(UserError, match=r"k is .*, expected a whole number, 1 or more"):
+        model.top(images, k)
+
+
+def test_the_summary_names_the_model_and_counts_its_parameters(model):
+    assert repr(model.summary()) == str(model.summary())
+    assert model.summary().splitlines()[0] == repr(model)
+    assert model.summary().splitlines()[-1].split()[-1] == f"{model.params.count:,}"
+
+
+def test_an_image_set_may_be_given_as_images(model, images):
+    given = ImageSet(images, labels := np.arange(6) % 2)
+    np.testing.assert_array_equal(model.logits(given), model.logits(images))
+    assert model.score(given) == model.score(images, labels)
+    assert model.score(given, 1 - labels) == pytest.approx(1 - model.evaluate(given).accuracy)
+    np.testing.assert_array_equal(model.input_gradient(given), model.input_gradient(images, labels))
+
+
+def test_a_model_learns_from_an_image_set_and_is_judged_by_another():
+    images, labels = dark_and_light(24, np.random.default_rng(0))
+    one, other = (tinyvit.preset("nano/4", 8, 2, threads=1) for _ in range(2))
+    one.fit(images, labels, validation=(images[:8], labels[:8]), epochs=2)
+    other.fit(given := ImageSet(images, labels), validation=given[:8], epochs=2)
+    assert one.history == other.history
+
+
+def test_images_alone_have_no_labels(model, images):
+    for ask in (model.score, model.evaluate, model.fit, model.input_gradient):
+        with pytest.raises(UserError, match="there are images but no labels: give one label for each"):
+            ask(images)
 
 
 def test_attention_is_that_of_every_layer_head_and_token(model, images):
@@ -269,6 +325,49 @@ def test_training_reports_each_epoch():
     assert told[0][1] == pytest.approx(np.log(2), rel=0.5)
 
 
+@pytest.mark.parametrize(
+    ("terminal", "given", "is_shown"),
+    [
+        (True, {}, True),
+        (False, {}, False),
+        (True, {"progress": False}, False),
+        (False, {"progress": True}, True),
+        (True, {"report": print}, False),
+        (True, {"report": lambda *known: None, "progress": True}, True),
+    ],
+)
+def test_training_shows_its_progress_where_somebody_looks(monkeypatch, terminal, given, is_shown):
+    stream = Stream(terminal)
+    monkeypatch.setattr("sys.stdout", stream)
+    images, labels = dark_and_light(24, np.random.default_rng(0))
+    tinyvit.preset("nano/4", 8, 2, threads=1).fit(images, labels, epochs=2, batch_size=8, **given)
+    shown = screen(stream.text, 80)
+    assert any(re.match(r"epoch 2/2  loss \d\.\d+ +[\d.,]+ img/s +0:00$", row) for row in shown) == is_shown
+
+
+def test_an_epoch_that_is_judged_is_shown_with_its_result(capsys):
+    images, labels = dark_and_light(24, np.random.default_rng(0))
+    model, pair = tinyvit.preset("nano/4", 8, 2, threads=1), (images[:8], labels[:8])
+    model.fit(images, labels, epochs=2, batch_size=8, validation=pair, progress=True)
+    shown = capsys.readouterr().out.splitlines()
+    for row, known in zip(shown, model.history, strict=True):
+        assert f"epoch {known['epoch']}/2  loss" in row
+        assert f"validation {percent(known['validation_accuracy'])}" in row
+
+
+def test_an_error_in_training_begins_on_a_line_of_its_own(monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop.Trainer, "_finish_epoch", interrupt)
+    monkeypatch.setattr("sys.stdout", stream := Stream(True))
+    images, labels = dark_and_light(24, np.random.default_rng(0))
+    model = tinyvit.preset("nano/4", 8, 2, threads=1)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(images, labels, batch_size=8)
+    assert "3/3" in screen(stream.text, 80)[0] and screen(stream.text, 80)[1:] == [""]
+
+
 def test_a_new_head_can_have_the_names_of_its_classes(model, images):
     pets = model.with_new_head(["cat", "dog", "owl"])
     assert pets.fit(images, ["owl"] * len(images), epochs=3, lr=0.01).predict(images[0]) == "owl"
@@ -389,7 +488,8 @@ def test_files_may_come_from_a_generator(model, images, tmp_path):
     [
         ([0], "2 images and 1 label: expected the same number"),
         ([[0], [1]], r"labels have shape \(2, 1\), expected one for each image"),
-        (None, r"labels have shape \(\), expected"),
+        (None, "there are images but no labels: give one label for each image"),
+        (1, r"labels have shape \(\), expected"),
         ([0.0, 1.0], "labels are float64, expected whole numbers from 0, or names"),
         (["dark", "grey"], "there is no class 'grey': the classes are dark, light"),
         ([["dark"], ["dark", "light"]], "the labels are sequences of several lengths, expected one label"),

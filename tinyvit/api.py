@@ -7,6 +7,7 @@ model.predict("photo.jpg")
 from __future__ import annotations
 
 import os
+import sys
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -25,7 +26,7 @@ from tinyvit.data.decoding import Source
 from tinyvit.data.images_given import pixels_of
 from tinyvit.data.photos import read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
-from tinyvit.insight.looking import Images, Looking
+from tinyvit.insight.looking import Images, Labels, Looking
 from tinyvit.ops import softmax
 from tinyvit.support.errors import UserError, class_name, nearest, printable
 from tinyvit.support.figures import counted
@@ -35,17 +36,24 @@ from tinyvit.training.settings import FitSettings, check_settings
 from tinyvit.weights.resize import at_resolution
 
 if TYPE_CHECKING:
-    from tinyvit.weights.words.read import Words
-
-# Imported by the methods that need them, as a prediction does not: pages, texts, and what saves a model.
-
-if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Labels = Sequence | np.ndarray
+    from tinyvit.support.shell.progress import Progress
+    from tinyvit.training.evaluation import Evaluation
+    from tinyvit.weights.words.read import Words
+
+# Methods import what a prediction does not need: pages, texts, training, and what saves a model.
+
 DEFAULT_TEMPLATES = ("a photo of a {}.",)
 
 _HISTORY = ("epoch", "loss", "validation_loss", "validation_accuracy")
+
+
+class Text(str):
+    """A text that Python and notebooks show as it is printed."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
 
 
 class Names(np.ndarray):
@@ -81,11 +89,12 @@ class Model(Looking):
     call of fit measured. The methods that look inside it are those of Looking.
 
     Images may be given as pixels of any size, (n, H, W, 3), grey (n, H, W), or (H, W, 3) for one image, which
-    are whole numbers from 0 to 255 or fractions from 0 to 1, with a warning if all are dark; or as a photo or
-    a list of photos: paths, bytes, open files, images of Pillow. tinyvit normalises and resizes them itself:
-    a photo is fitted as photo_fit says, while pixels are resized to the model's shape as they are, so that an
-    image which is not of that shape gives another answer as pixels than as a photo. The results are NumPy
-    arrays with one row per image. Anything else raises a UserError.
+    are whole numbers from 0 to 255 or fractions from 0 to 1, with a warning if all are dark; as a photo or a
+    list of photos: paths, bytes, open files, images of Pillow; or as an ImageSet, whose labels hold where no
+    others are given. tinyvit normalises and resizes them itself: a photo is fitted as photo_fit says, while
+    pixels are resized to the model's shape as they are, so that an image which is not of that shape gives
+    another answer as pixels than as a photo. Results are NumPy arrays with one row per image, if nothing else
+    is said. Anything else raises a UserError.
     """
 
     threads: int | None = None
@@ -99,10 +108,38 @@ class Model(Looking):
         """The name of the most likely class of each image: (n,)."""
         return np.array(self.names).view(Names)[self._scores(images).argmax(axis=1)]
 
-    def score(self, images: Images, labels: Labels) -> float:
+    def score(self, images: Images, labels: Labels | None = None) -> float:
         """The share of images whose most likely class is that of their label, a name or a number from 0."""
         pixels, numbers = self._pixels_and_numbers(images, labels)
         return float((self._scores(pixels).argmax(axis=1) == numbers).mean())
+
+    def evaluate(self, images: Images, labels: Labels | None = None) -> Evaluation:
+        """How good the model is on labelled images: loss, accuracy, by_class, counts and probabilities.
+
+        by_class has precision, recall and f1, (C,) each; counts (C, C) is how many images of each class (row)
+        were taken for each class (column).
+        """
+        from tinyvit.training.evaluation import evaluation_of
+
+        pixels, numbers = self._pixels_and_numbers(images, labels)
+        return evaluation_of(self._scores(pixels), numbers)
+
+    def top(self, images: Images, k: int = 5) -> list[list[tuple[str, float]]]:
+        """The k most likely classes of each image and their probabilities, most likely first."""
+        if not isinstance(k, int | np.integer) or k < 1:
+            raise UserError(f"k is {k!r}, expected a whole number, 1 or more.")
+        names, probabilities = self.names, self.probabilities(images)
+        best = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
+        return [
+            [(names[c], float(row[c])) for c in chosen]
+            for row, chosen in zip(probabilities, best, strict=True)
+        ]
+
+    def summary(self) -> Text:
+        """The model's shape, cost and parameters, layer by layer."""
+        from tinyvit.insight.summary import summary
+
+        return Text(summary(self.config, repr(self)))
 
     def probabilities(self, images: Images) -> np.ndarray:
         """The probability of each class: (n, C); each row sums to 1."""
@@ -150,11 +187,12 @@ class Model(Looking):
     def fit(
         self,
         images: Images,
-        labels: Labels,
+        labels: Labels | None = None,
         *,
-        validation: tuple[Images, Labels] | None = None,
+        validation: tuple[Images, Labels] | ImageSet | None = None,
         sample_weight: Sequence[float] | np.ndarray | None = None,
         report: Callable[..., object] | None = None,
+        progress: bool | None = None,
         **settings: Unpack[FitSettings],
     ) -> Model:
         """Train in place on images and their labels; returns the model itself.
@@ -166,12 +204,15 @@ class Model(Looking):
         recipe="cpu-8-minutes" it has that recipe's settings where no others are given, but for those of the
         model, which is as it is: see preset and whiten. dropout and drop_path are otherwise the model's.
 
-        validation is a pair, images and their labels, on which the model is judged after each epoch or each
-        evaluate_every-th. history is then a list of dictionaries, one for each epoch, with epoch, loss and,
-        if it was judged, validation_loss and validation_accuracy; report is called with the same numbers, in
-        that order, and training ends if it returns True (report=print shows them). With patience=N it ends
-        when N judgements in a row were not better than the best, and the model is that of the best.
-        sample_weight (n,) is how often each image comes in the long run, relative to the others.
+        validation is a pair, images and their labels, or an ImageSet, on which the model is judged after each
+        epoch or each evaluate_every-th. history is then a list of dictionaries, one for each epoch, with
+        epoch, loss and, if it was judged, validation_loss and validation_accuracy; report is called with the
+        same numbers, in that order, and training ends if it returns True. With patience=N it ends when N
+        judgements in a row were not better than the best, and the model is that of the best. sample_weight
+        (n,) is how often each image comes in the long run, relative to the others.
+
+        progress is whether to print a line that moves and a line for each epoch. By default that is done in a
+        terminal or a notebook, unless there is a report.
 
         Raises UserError for what cannot be, and if training diverges; the model is then as it was before.
         """
@@ -182,9 +223,10 @@ class Model(Looking):
             raise UserError("fit takes no threads, the model has them: set model.threads first.")
         data, held_out = self._labelled(images, labels, to_learn=True), None
         if validation is not None:
-            if not isinstance(validation, tuple | list) or len(validation) != 2:
+            pair = (validation, None) if isinstance(validation, ImageSet) else validation
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise UserError(f"validation is a {type(validation).__name__}, expected (images, labels).")
-            held_out = self._labelled(*validation, to_learn=True)
+            held_out = self._labelled(*pair, to_learn=True)
         self._check_writable()
         history: list[dict[str, float]] = []
 
@@ -194,7 +236,12 @@ class Model(Looking):
 
         reported = noted if report is None or callable(report) else report
         more: dict[str, Any] = {"validation": held_out, "sample_weight": sample_weight, "report": reported}
-        fit(self.config, self.params, data, threads=self.threads, **more, **settings)
+        shown = _progress(progress if report is None or progress else False)
+        try:
+            fit(self.config, self.params, data, threads=self.threads, progress=shown, **more, **settings)
+        finally:
+            if shown:
+                shown.close()
         self.history = history
         return self
 
@@ -328,14 +375,18 @@ class Model(Looking):
             raise UserError(f"{photo} is a folder, expected an image file: give a list of the files in it.")
         return read_photo(photo, self.config.image_size, self.photo_fit, with_whole=False).view
 
-    def _labelled(self, images: Images, labels: Labels, *, to_learn: bool = False) -> ImageSet:
+    def _labelled(self, images: Images, labels: Labels | None, *, to_learn: bool = False) -> ImageSet:
         """Images and as many labels, checked."""
         return ImageSet(*self._pixels_and_numbers(images, labels, to_learn=to_learn))
 
     def _pixels_and_numbers(
-        self, images: Images, labels: Labels, *, to_learn: bool = False
+        self, images: Images, labels: Labels | None, *, to_learn: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """The images as uint8 pixels (n, H, W, 3) and the numbers of their classes (n,)."""
+        if labels is None:
+            if not isinstance(images, ImageSet):
+                raise UserError("there are images but no labels: give one label for each image.")
+            labels = images.labels
         pixels, numbers = self._pixels(images, to_learn=to_learn), self._numbers(labels)
         if len(pixels) != len(numbers):
             raise UserError(
@@ -506,6 +557,14 @@ def _path(path: str | Path) -> Path:
             f"the path is {str(found)!r}, with a character that no file name can hold: choose another."
         ) from None
     return found
+
+
+def _progress(wanted: bool | None) -> Progress | None:
+    """A display on standard output, if it is wanted or, if None, where a terminal or a notebook shows it."""
+    from tinyvit.support.shell.moving_line import is_watched
+    from tinyvit.support.shell.progress import Progress
+
+    return Progress() if wanted or (wanted is None and is_watched(sys.stdout)) else None
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from tinyvit.api import Labels, Model, load, preset
+from tinyvit.api import Model, load, preset
 from tinyvit.data.classifier_input import (
     Pixels,
     check_same_kind,
@@ -32,6 +32,7 @@ from tinyvit.data.classifier_input import (
 )
 from tinyvit.data.dataset import chosen_to_hold_out
 from tinyvit.data.images_given import DARK, Scaled
+from tinyvit.insight.looking import Labels
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate
 from tinyvit.support.errors import UserError, printable
@@ -79,6 +80,7 @@ class ViTClassifier:
     early_stopping, the share validation_fraction of the images is held out, training ends when
     n_iter_no_change passes in a row were no better on them than the best, and the model is that of the best.
     With warm_start, fit goes on from the model that there is, whose classes and size of images stay.
+    verbose is whether to show the progress of training.
 
     After fit: classes_ (the sorted labels), model_ (the trained tinyvit.Model), n_features_in_ (the count of
     numbers in an image), losses_ (the mean training loss of each epoch), n_iter_ (passes over the images),
@@ -121,6 +123,7 @@ class ViTClassifier:
     threads: int | None = None
     image_shape: tuple[int, ...] | None = None
     channels: str = "last"
+    verbose: bool = False
 
     _estimator_type = "classifier"
     model_: Model = field(init=False)
@@ -201,7 +204,7 @@ class ViTClassifier:
         model = copy.deepcopy(self.model_) if goes_on else self._new_model(start, images, known, seed)
         model.threads = self.threads
         images = _as_seen(model, images)
-        settings: dict[str, Any] = {"seed": seed}
+        settings: dict[str, Any] = {"seed": seed, "progress": bool(self.verbose)}
         if self.early_stopping and not one_pass:
             count = max(1, round(self.validation_fraction * len(codes)))
             held_out = chosen_to_hold_out(codes, known.tolist(), count, seed)

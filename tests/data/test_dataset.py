@@ -28,6 +28,26 @@ def test_take_keeps_images_and_labels_together():
     assert chosen.labels.tolist() == [2, 0]
 
 
+def test_an_image_set_is_a_sequence_of_images_and_labels():
+    images = numbered_set(LABELS)
+    assert [(image[0, 0, 0], label) for image, label in images] == [*zip(range(60), LABELS, strict=True)]
+    assert images[-1][1] == 2 and images[np.int64(3)][0].shape == (2, 2, 3)
+    for key in (slice(50, 53), [50, 51, 52], np.arange(60) // 3 == 17):
+        part = images[key]
+        np.testing.assert_array_equal(part.images, images.images[key])
+        np.testing.assert_array_equal(part.labels, images.labels[key])
+    assert np.asarray(images) is images.images
+    with pytest.raises(IndexError):
+        images[60]
+
+
+def test_data_sets_and_their_parts_are_described_in_one_line():
+    data = hold_out(numbered_dataset(LABELS), 6, seed=0)
+    parts = "54 images to train on, 6 for validation, 3 to test on"
+    assert repr(data) == f"Dataset('numbered', 3 classes, {parts})"
+    assert repr(data.test) == "ImageSet(3 images of 2 x 2)"
+
+
 @pytest.mark.parametrize(
     "images, labels",
     [

@@ -25,8 +25,10 @@ def look_at_photos(folder: Path) -> list[str]:
 
 def train(images: np.ndarray, labels: np.ndarray) -> tinyvit.Model:
     model = tinyvit.preset("nano/4", 32, ["cat", "dog"], drop_path=0.1)
-    model.whiten(images).fit(images, ["cat", "dog"]).fit(images, labels, epochs=5).save("pets.npz")
+    model.whiten(images).fit(images, ["cat", "dog"]).fit(images, labels, progress=True).save("pets.npz")
     wider: tinyvit.Model = model.with_new_head(3).at_resolution(64).with_new_head(["cat", "dog"])
+    print(f"{model.evaluate(images, labels).by_class.f1[0]:.1%} {model.top(images, 2)[0][0][1]:.1%}")
+    print(model.summary(), model.activations(images, [-1]) * 2, model.input_gradient(images, labels).max())
     print(f"{model.score(images, labels):.1%} {model.score(images, ['cat', 'dog']):.1%}")
     return wider
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from tinyvit.support.errors import UserError, class_name, nearest
+from tinyvit.support.figures import counted
 
 Counter = Callable[[int, int], None]  # is called with how much is done, and how much there is in all
 Note = Callable[[str], None]  # a line to show to the user
@@ -36,12 +37,14 @@ class Rows:
         return np.asarray(np.array(self._images[self._rows]), dtype)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ImageSet:
     """Images and their labels.
 
     images: uint8 (n, H, W, 3), channels last, C-contiguous, or Rows of such an array on the disk; labels:
     int64 (n,). names: those of their files, if they have any. Anything else raises a ValueError.
+
+    It yields pairs, an image (H, W, 3) and its label, and np.asarray gives its images.
     """
 
     images: np.ndarray | Rows
@@ -60,13 +63,29 @@ class ImageSet:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def __getitem__(self, key: Any) -> Any:
+        """One image and its label; for a slice, a mask or several indices, an ImageSet."""
+        if isinstance(key, int | np.integer):
+            return self.images[key], int(self.labels[key])
+        return self.take(np.arange(len(self))[key])
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, int]]:
+        return (self[i] for i in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.images, dtype)
+
+    def __repr__(self) -> str:
+        count, height, width, _ = self.images.shape
+        return f"ImageSet({counted(count, 'image')} of {height} x {width})"
+
     def take(self, indices: np.ndarray) -> ImageSet:
         """The images at these indices, in their order: a copy, unless they are on the disk."""
         names = tuple(self.names[i] for i in indices) if self.names else ()
         return ImageSet(self.images[indices], self.labels[indices], names)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Images for training and for testing; label c is called classes[c].
 
@@ -84,6 +103,13 @@ class Dataset:
     files: str = ""
     left_out: dict[str, str] = field(default_factory=dict)
     drawn: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        held_out = f"{len(self.validation):,} for validation, " if self.validation else ""
+        return (
+            f"Dataset({self.name!r}, {counted(len(self.classes), 'class', 'classes')}, "
+            f"{counted(len(self.train), 'image')} to train on, {held_out}{len(self.test):,} to test on)"
+        )
 
     def file_names(self) -> set[str]:
         """The names of the files of all images, if they have any."""

@@ -13,7 +13,6 @@ from tinyvit.data.parts import (
     NAMES,
     PURPOSES,
     first_word,
-    image_count,
     listed,
     part_called,
     split_classes,
@@ -21,6 +20,7 @@ from tinyvit.data.parts import (
     with_test,
 )
 from tinyvit.support.errors import UserError, class_name
+from tinyvit.support.figures import counted
 
 LAYOUT = "PATH/train/CLASS/image and PATH/test/CLASS/image, or just PATH/CLASS/image"
 _MOST_LOOSE = 0.2  # of the images, that may lie beside the folders of the classes
@@ -157,7 +157,7 @@ def find_images(path: Path, seed: int) -> Found:
     used = {part: {name: named.get(name, []) for name in classes} for part, named in parts.items()}
     for part, folder in folders.items():
         if not any(used[part].values()):
-            has = image_count(sum(file.is_relative_to(folder) for file in below.images))
+            has = counted(sum(file.is_relative_to(folder) for file in below.images), "image")
             raise UserError(
                 f"{folder} has {has}, none of them in a folder named by one of the classes "
                 f"{listed(map(repr, classes))}: sort them into such folders or, if their classes are not "
@@ -174,7 +174,7 @@ def find_images(path: Path, seed: int) -> Found:
 def beside_classes(folder: Path, count: int) -> str:
     """The clause about images that are in a folder of classes, but in none of these."""
     return (
-        f"{folder} has {image_count(count)} beside its folders, in no class: sort them or, if "
+        f"{folder} has {counted(count, 'image')} beside its folders, in no class: sort them or, if "
         f"{folder} is one class of several, give --data-dir {folder.parent}"
     )
 

@@ -127,11 +127,6 @@ def is_missing(label: str) -> bool:
     return label.strip().lower() in ("", "nan", "null", "<na>", "n/a", "#n/a")
 
 
-def image_count(count: int) -> str:
-    """A number of images in words, such as '1 image' or '1,234 images'."""
-    return f"{count:,} image{'s' * (count != 1)}"
-
-
 def listed(names: Iterable[str]) -> str:
     """The first names, separated by commas, and how many more there are."""
     names = list(names)

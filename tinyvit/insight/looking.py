@@ -9,6 +9,7 @@ from PIL import Image
 
 from tinyvit import model as core
 from tinyvit.backend import Array, array_module
+from tinyvit.data import ImageSet
 from tinyvit.engine import in_batches
 from tinyvit.insight.attention import (
     attention_distance,
@@ -20,10 +21,14 @@ from tinyvit.insight.attention import (
 )
 from tinyvit.insight.filters import embedding_filters
 from tinyvit.insight.positions import offset_scores, position_similarity
+from tinyvit.model.arrange import split_at_blocks
+from tinyvit.model.stage import backward_through, forward_through, infer_through
+from tinyvit.ops import cross_entropy, cross_entropy_backward
 from tinyvit.support.errors import UserError
 
 Photo = str | os.PathLike | bytes | BinaryIO | Image.Image
-Images = np.ndarray | Photo | Sequence[Photo] | Sequence[np.ndarray] | Iterator[Photo]
+Images = np.ndarray | ImageSet | Photo | Sequence[Photo] | Sequence[np.ndarray] | Iterator[Photo]
+Labels = Sequence | np.ndarray
 
 
 class Looking(core.Model):
@@ -34,6 +39,8 @@ class Looking(core.Model):
 
     probabilities: Callable[..., np.ndarray]  # of the classes (n, C) of images
     _pixels: Callable[..., np.ndarray]  # the images as uint8 pixels (n, H, W, 3)
+    _pixels_and_numbers: Callable[..., tuple[np.ndarray, np.ndarray]]  # the same, and the labels (n,)
+    _check_classifies: Callable[[], None]
 
     def attention(self, images: Images) -> np.ndarray:
         """How much each token attends to each other: (n, layers, heads, N, N); each row sums to 1.
@@ -69,6 +76,57 @@ class Looking(core.Model):
         """The attention distance in pixels of a head that draws the same from everywhere."""
         check_has_attention(self.config)
         return uniform_distance(self.config)
+
+    def activations(self, images: Images, blocks: Sequence[int] | None = None) -> np.ndarray:
+        """The tokens that leave these blocks, all of them by default: (n, blocks, N, D).
+
+        Blocks count from 0, or backwards from -1, the last. The tokens are in the order of attention; those
+        of the last block have not yet passed the final LayerNorm.
+        """
+        try:
+            numbers = range(self.config.layers if self.config.has_transformer else 0)
+            chosen = [numbers[block] for block in (numbers if blocks is None else blocks)]
+        except (IndexError, TypeError):
+            chosen = []
+        if not chosen:
+            raise UserError(
+                f"blocks is {blocks!r}, expected a list of numbers of blocks, of which this model has "
+                f"{len(numbers)}: they count from 0, or backwards from -1."
+            )
+
+        def look(config: core.ViTConfig, params: core.Params, batch: Array) -> Array:
+            stem, all_blocks, _ = split_at_blocks(core.stages(config, all_tokens=True))
+            x, after = infer_through(stem, params, batch), []
+            for each in all_blocks[: max(chosen) + 1]:
+                x = each.forward(params, x)[0]  # (B, N, D)
+                after.append(x)
+            return array_module(batch).stack([after[block] for block in chosen], axis=1)
+
+        return self._looked(look, images)
+
+    def input_gradient(self, images: Images, labels: Labels | None = None) -> np.ndarray:
+        """The gradient of the loss of each image with respect to its pixels, 0 to 1: (n, H, W, 3).
+
+        The loss is the cross-entropy with its label. The pixels are those of the model's size, to which other
+        images are resized first. abs(gradient).max(axis=3) is a map of saliency; pixels that go a small step
+        along numpy.sign(gradient) are an adversarial example (Goodfellow et al. 2014).
+        """
+        from tinyvit.model.later.resnet import root_stage  # training does without its gradient of the images
+
+        self._check_classifies()
+        stages = core.stages(self.config)
+        stages = [root_stage(self.config, True) if each.name == "resnet.root" else each for each in stages]
+        pixels, numbers = self._pixels_and_numbers(images, labels)
+        targets, grads = array_module(self.params.flat).asarray(numbers), self.params.zeros_like()
+
+        def look(batch: Array, labels: Array) -> Array:
+            logits, caches = forward_through(stages, self.params, batch)
+            _, loss_cache = cross_entropy(logits, labels)
+            dlogits = cross_entropy_backward(loss_cache) * len(batch)  # the losses are added, not averaged
+            dx = backward_through(stages, dlogits, caches, grads)
+            return 2 * dx  # normalised, 0 to 1 is -1 to 1
+
+        return in_batches(look, self.config, self.params, pixels, targets)
 
     def filters(self, count: int = 28) -> np.ndarray:
         """The patterns that the patch embedding responds to most, strongest first: (count, P, P, 3).

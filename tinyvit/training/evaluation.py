@@ -14,11 +14,12 @@ from tinyvit.engine import ReferenceEngine, in_batches
 from tinyvit.model import ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads, masked_patches, patch_targets
 from tinyvit.ops import Corruption, cross_entropy, softmax
-from tinyvit.training.judging import confusion_counts
+from tinyvit.support.figures import counted
+from tinyvit.training.judging import ByClass, by_class, confusion_counts
 from tinyvit.training.settings import Settings
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """A model's results on a set of images.
 
@@ -34,6 +35,15 @@ class Evaluation:
     def accuracy(self) -> float:
         """The share of images that were classified correctly."""
         return float(self.counts.trace() / self.counts.sum())
+
+    @property
+    def by_class(self) -> ByClass:
+        """Precision, recall and F1 of each class: see judging."""
+        return by_class(self.counts)
+
+    def __repr__(self) -> str:
+        count = counted(len(self.probabilities), "image")
+        return f"Evaluation({count}, loss {self.loss:.3f}, accuracy {self.accuracy:.1%})"
 
 
 def evaluate(engine: ReferenceEngine, images: ImageSet, flip: bool = False) -> Evaluation:

@@ -24,6 +24,8 @@ from tinyvit.training.settings import FitSettings, table
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from tinyvit.support.shell.progress import Progress
+
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 
@@ -36,6 +38,7 @@ def fit(
     validation: ImageSet | None = None,
     sample_weight: np.ndarray | None = None,
     report: Callable[..., object] | None = None,
+    progress: Progress | None = None,
     **settings: Unpack[FitSettings],
 ) -> list[float]:
     """Train the parameters in place, on their own device; returns the mean training loss of each epoch.
@@ -65,7 +68,9 @@ def fit(
         config = replace(config, **{name: getattr(chosen, name) for name in chosen_noise})
         weights = None if sample_weight is None else checked_weights(sample_weight, len(data))
         before, kept = params.flat.copy(), "The model is as it was before."
-        trainer = _InMemory(chosen, config, params, lambda: kept, data, validation, sample_weight=weights)
+        trainer = _InMemory(
+            chosen, config, params, lambda: kept, data, validation, sample_weight=weights, progress=progress
+        )
         trainer.report = report
         try:
             trainer.fit()
@@ -93,6 +98,7 @@ class _InMemory(Trainer):
     ) -> bool:
         if is_best and self.settings.patience:
             self.best = self.model_now.copy()
+        super()._has_finished(record, judged, is_best)
         results = (judged.loss, judged.accuracy) if judged else ()
         answer = self.report(record["epoch"], record["train_loss"], *results) if self.report else False
         return isinstance(answer, bool | np.bool_) and bool(answer)  # not what a write to a file returns

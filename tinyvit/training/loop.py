@@ -9,11 +9,13 @@ the order of another epoch leaves out others. There is no random state (see data
 is stopped and resumed continues as if uninterrupted.
 
 Model.fit and ViTClassifier train by this loop as it is (see training.fit); for the commands,
-training.run_trainer adds a run folder, checkpoints, signals and a display.
+training.run_trainer adds a run folder, checkpoints and signals.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,13 +29,17 @@ from tinyvit.training.settings import Settings
 from tinyvit.training.stages import Stages
 from tinyvit.training.state import State, live_arrays
 
+if TYPE_CHECKING:
+    from tinyvit.support.shell.progress import Progress
+
 
 class Trainer:
     """Trains a model's parameters in place, on their own device.
 
     The model is judged by the validation images or, if there are none, by the test images; if there are
     neither, it is not judged. sample_weight (n,) is how often each image comes in the long run, relative to
-    the others. kept() is what the message says is left if training diverges.
+    the others. kept() is what the message says is left if training diverges. progress, if given, shows each
+    step and each epoch.
 
     Subclasses add to what happens between steps and between epochs.
     """
@@ -48,10 +54,11 @@ class Trainer:
         validation: ImageSet | None = None,
         test: ImageSet | None = None,
         sample_weight: np.ndarray | None = None,
+        progress: Progress | None = None,
     ):
         self.settings, self.augmentation, self.state = settings, settings.augmentation(), State()
         self.train, self.validation, self.test = train, validation, test
-        self.weights = sample_weight
+        self.weights, self.progress = sample_weight, progress
         if settings.balanced:
             self.weights = balancing(train.labels) * (1 if sample_weight is None else sample_weight)
         self.task, self.stages = task_of(settings, config), Stages(settings, config)
@@ -148,6 +155,11 @@ class Trainer:
 
     def _has_read(self, epoch: int, k: int, loss: float, rate: float | None) -> None:
         """Called when the loss of step k of an epoch is known; rate is in images per second."""
+        if self.progress and rate:
+            images_left = self.stages.cost_left(self.done) * self.total_steps * self.settings.batch_size
+            seconds_left = images_left / (rate * self.stages.cost((self.state.step - 1) / self.total_steps))
+            epochs, steps = self.settings.epochs, self._steps_of(epoch)
+            self.progress.step(epoch + 1, epochs, k + 1, steps, loss, rate, seconds_left)
 
     def _has_stepped(self, is_read: bool, stopping: bool) -> None:
         """Called after each step; is_read if the losses of all steps so far are known."""
@@ -156,6 +168,16 @@ class Trainer:
         self, record: dict[str, Any], judged: Evaluation | PatchEvaluation | None, is_best: bool
     ) -> bool:
         """Called after each epoch with its record and any evaluation; returns true to end training."""
+        if self.progress:
+            records, by_loss = self.state.records, self.task.by_loss
+            label = "validation" if self.validation else "test" if self.test else ""
+            result = (judged.loss if by_loss else judged.accuracy) if judged else None
+            best = (self.state.best_loss if by_loss else self.state.best) if self.state.best_epoch else None
+            took = record["seconds"] - (records[-2]["seconds"] if len(records) > 1 else 0.0)
+            epoch, loss, rate = (record[name] for name in ("epoch", "train_loss", "images_per_second"))
+            self.progress.epoch(
+                epoch, self.settings.epochs, loss, result, best, rate, took, label, by_loss, is_best
+            )
         return False
 
 

@@ -1,4 +1,4 @@
-"""What a run adds to the training loop: its folder, checkpoints, a display, signals and a time limit."""
+"""What a run adds to the training loop: its folder, checkpoints, signals and a time limit."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ class RunTrainer(Trainer):
     fit() trains to the end or, when interrupted, saves and raises Interrupted.
     """
 
+    progress: Progress
+
     def __init__(
         self,
         run: RunFolder,
@@ -42,8 +44,8 @@ class RunTrainer(Trainer):
             return last if run.has_trained() else "No checkpoint was kept."
 
         data = dataset.train, dataset.validation, dataset.test
-        super().__init__(settings, model.config, model.params, kept, *data)
-        self.run, self.dataset, self.progress, self.pictures = run, dataset, progress, pictures
+        super().__init__(settings, model.config, model.params, kept, *data, progress=progress)
+        self.run, self.dataset, self.pictures = run, dataset, pictures
         self.saver = Saver(run, self.engine, settings, EpochFiles(run, settings, progress.note, pictures))
         self.known_note = self.engine.note  # printed at the start; a new one is printed when it comes
 
@@ -62,19 +64,12 @@ class RunTrainer(Trainer):
         self.check_finite()
         self.saver.write_last(self.state)
 
-    def images_left(self) -> float:
-        """How many images, with all of their patches, take as long as what is left."""
-        return self.stages.cost_left(self.done) * self.total_steps * self.settings.batch_size
-
     def _is_to_stop(self) -> bool:
         return bool(self.stop)
 
     def _has_read(self, epoch: int, k: int, loss: float, rate: float | None) -> None:
-        assert rate is not None, "the meter has been read"
         self._say_news()
-        cost = self.stages.cost((self.state.step - 1) / self.total_steps)
-        count, left = self._steps_of(epoch), self.images_left() / (rate * cost)
-        self.progress.step(epoch + 1, self.settings.epochs, k + 1, count, loss, rate, left)
+        super()._has_read(epoch, k, loss, rate)
 
     def _say_news(self) -> None:
         if self.engine.note != self.known_note:
@@ -92,18 +87,10 @@ class RunTrainer(Trainer):
         self, record: dict[str, Any], judged: Evaluation | PatchEvaluation | None, is_best: bool
     ) -> bool:
         """Save (the best epoch too) and report, last so that a failed picture loses nothing."""
-        s, state = self.settings, self.state
-        took = state.seconds - (state.records[-2]["seconds"] if len(state.records) > 1 else 0.0)
+        state = self.state
         if judged:  # otherwise the next checkpoint, at most a minute after the last, holds this record too
             with state.timed():
                 if is_best:
                     self.saver.write_best(state)
-                self.saver.write_last(state, state.is_finished(s))
-        by_loss, label = self.task.by_loss, "validation" if self.validation else "test"
-        result = (judged.loss if by_loss else judged.accuracy) if judged else None
-        best = (state.best_loss if by_loss else state.best) if state.best_epoch else None
-        rate, loss = record["images_per_second"], record["train_loss"]
-        self.progress.epoch(
-            record["epoch"], s.epochs, loss, result, best, rate, took, label, by_loss, is_best
-        )
-        return False
+                self.saver.write_last(state, state.is_finished(self.settings))
+        return super()._has_finished(record, judged, is_best)

@@ -1,11 +1,16 @@
 """What a person sees: on a terminal of any width, in a pipe, and where only ASCII can be shown."""
 
+import io
 import re
 
 import pytest
 
 from tests.support.shell.terminal import ESCAPE_CODE, Clock, Stream, screen
+from tinyvit.support.shell.moving_line import is_watched
 from tinyvit.support.shell.progress import Progress
+
+CLOSED = io.StringIO()
+CLOSED.close()
 
 
 @pytest.fixture(autouse=True)
@@ -116,6 +121,24 @@ def test_terminal_is_redrawn_ten_times_a_second_at_most_but_for_the_last_step():
         show_step(progress, clock, done, total=43, after=0.025)
     assert 10 <= stream.text.count("\r") <= 12
     assert " 43/43 " in screen(stream.text, 100)[0]
+
+
+def test_an_epoch_without_images_to_judge_by_has_no_result():
+    progress, stream, _ = make(terminal=False)
+    progress.epoch(1, 4, 1.0, None, None, 812.0, 41.0, label="")
+    assert stream.text.split() == ["epoch", "1/4", "loss", "1.000", "812", "img/s", "0:41"]
+
+
+def test_a_notebook_moves_lines_too_though_it_is_no_terminal():
+    stream, clock = Stream(terminal=False), Clock()
+    stream.__class__ = type("OutStream", (Stream,), {"__module__": "ipykernel.iostream"})
+    show_step(Progress(stream, clock), clock)
+    assert stream.text.startswith("\r") and "27/40" in screen(stream.text, 100)[0]
+
+
+@pytest.mark.parametrize("stream", [None, object(), CLOSED], ids=["none", "no stream", "closed"])
+def test_what_is_no_stream_is_not_watched(stream):
+    assert not is_watched(stream)
 
 
 def test_pipe_gets_one_line_for_each_epoch():

@@ -60,14 +60,18 @@ class ConvolvedCache(NamedTuple):
 
 def resnet_stages(config: ViTConfig) -> Stages:
     """From images (B, H, W, channels) to the feature map (B, *config.feature_map)."""
-    root = Stage(
-        "resnet.root",
-        lambda params, x: convolved(config, params, "resnet.root", "", x, stride=2),
-        lambda dy, cache, grads: convolved_backward("resnet.root", "", dy, cache, grads, inputs=False),
-    )
     rectified = stage("relu", ops.relu, ops.relu_backward)
     pooled = stage("max_pool", ops.max_pool, ops.max_pool_backward)  #                       eq. 2
-    return [root, rectified, pooled, *(_unit_stage(config, i, j) for i, j in units_of(config))]
+    return [root_stage(config), rectified, pooled, *(_unit_stage(config, i, j) for i, j in units_of(config))]
+
+
+def root_stage(config: ViTConfig, inputs: bool = False) -> Stage:
+    """The convolution of the root. Its backward returns the gradient of the images with `inputs`, or None."""
+    return Stage(
+        "resnet.root",
+        lambda params, x: convolved(config, params, "resnet.root", "", x, stride=2),
+        lambda dy, cache, grads: convolved_backward("resnet.root", "", dy, cache, grads, inputs),
+    )
 
 
 def _unit_stage(config: ViTConfig, i: int, j: int) -> Stage:

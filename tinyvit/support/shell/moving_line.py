@@ -12,7 +12,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, TextIO
+from typing import Any, ClassVar, TextIO
 
 REDRAW_SECONDS = 0.1  # between updates of the moving line
 PLAIN_SECONDS = 30.0  # between plain lines where lines cannot be updated in place
@@ -36,7 +36,7 @@ class MovingLine:
         self._stream = stream
         self._clock = clock
         self._encoding = getattr(stream, "encoding", None) or "utf-8"
-        self._terminal = stream.isatty()
+        self._terminal = is_watched(stream)
         self._colour = self._terminal and _colour_wanted()
         unicode = _can_encode("━╸─·", self._encoding)
         self._bar_characters = ("━", "╸", "─") if unicode else ("=", ">", "-")
@@ -127,6 +127,16 @@ class MovingLine:
             raise
         except (OSError, ValueError):  # ValueError: the stream is closed
             pass
+
+
+def is_watched(stream: Any) -> bool:
+    """True for a terminal, and for the output of a notebook, where a line can move too."""
+    if type(stream).__module__.startswith("ipykernel."):
+        return True  # though isatty() returns False
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):  # there is none, as in a program without a console, or it is closed
+        return False
 
 
 def _columns(line: str) -> int:

@@ -31,6 +31,7 @@ STEP_LAYOUTS = _shorter(
 EPOCH_LAYOUTS = _shorter(
     "{epoch}  {loss}   {result}   {best} {rate}  {took}", "{rate}  ", " {took}", "   {best}"
 )
+UNJUDGED_LAYOUTS = _shorter("{epoch}  {loss}   {rate}  {took}", "{rate}  ", " {took}")
 COUNT_LAYOUTS = _shorter("{name}  {bar}  {count}   {left}", "  {bar}", "   {left}", "{name}  ")
 DOWNLOAD_LAYOUTS = ("{name}  {bar}  {count}   {speed}   {left}", *COUNT_LAYOUTS)
 ENDLESS_LAYOUTS = _shorter("{name}  {count}   {speed}", "   {speed}", "{name}  ")  # of unknown length
@@ -95,9 +96,10 @@ class Progress:
         """Print the permanent line for an epoch, with a star if its model is the best so far, and was kept.
 
         result and best (this epoch included) are accuracies in 0..1 or, if by_loss, losses; None if not
-        measured. label names the images they were measured on; rate is in images per second, seconds what the
-        epoch took.
+        measured. label names the images they were measured on, and is empty if there are none; rate is in
+        images per second, seconds what the epoch took.
         """
+        layouts = EPOCH_LAYOUTS if label else UNJUDGED_LAYOUTS
         label, form = (f"{label} loss", figure) if by_loss else (label, percent)
         fields = {
             "epoch": self._epoch_field(epoch, epochs),
@@ -107,7 +109,7 @@ class Progress:
             "rate": self._paint(f"{img_per_second(rate):>13}", "dim"),  # 13 holds 123,456 img/s
             "took": self._paint(f"{duration(seconds):>7}", "dim"),  # 7 holds 1:02:09
         }
-        self._line.stay(self._line.fit(EPOCH_LAYOUTS, fields))
+        self._line.stay(self._line.fit(layouts, fields))
 
     def note(self, text: str) -> None:
         """Print a line above the moving line."""
