@@ -26,7 +26,7 @@ BUDGET = {  # lines, files; a room imports nothing from the rooms below it
     "weights": (4_079, 24),
     "training": (4_660, 31),
     "insight": (4_755, 39),
-    TOP: (3_763, 19),
+    TOP: (3_765, 19),
     "gradcheck": (487, 6),
     "bench": (794, 9),
 }
