@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 import tinyvit
+from tests.support.shell.terminal import Stream
 from tests.test_api import dark_and_light
 from tinyvit import ViTClassifier
 
@@ -170,6 +171,14 @@ def test_settings_are_read_and_set_by_name():
     assert repr(classifier.set_params(flip=0, epochs=None)) == "ViTClassifier(model='micro', lr=0.01, flip=0)"
     with pytest.raises(ValueError, match="'epoch'"):
         classifier.set_params(epoch=3)
+
+
+def test_training_is_silent_unless_it_is_to_be_verbose(monkeypatch):
+    images, labels = dark_and_light(20, np.random.default_rng(0))
+    for verbose, rows in ((False, 0), (True, 2)):
+        monkeypatch.setattr("sys.stdout", stream := Stream(True))
+        ViTClassifier(epochs=2, batch_size=20, threads=1, verbose=verbose).fit(images, labels)
+        assert stream.text.count("\n") == rows
 
 
 class Hasty(ViTClassifier):

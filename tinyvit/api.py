@@ -236,7 +236,7 @@ class Model(Looking):
 
         reported = noted if report is None or callable(report) else report
         more: dict[str, Any] = {"validation": held_out, "sample_weight": sample_weight, "report": reported}
-        shown = _progress(progress if report is None or progress else False)
+        shown = _progress(progress, by_default=report is None)
         try:
             fit(self.config, self.params, data, threads=self.threads, progress=shown, **more, **settings)
         finally:
@@ -559,12 +559,14 @@ def _path(path: str | Path) -> Path:
     return found
 
 
-def _progress(wanted: bool | None) -> Progress | None:
-    """A display on standard output, if it is wanted or, if None, where a terminal or a notebook shows it."""
+def _progress(wanted: bool | None, by_default: bool) -> Progress | None:
+    """A display on standard output, if wanted; if None, by default where a terminal or notebook shows it."""
     from tinyvit.support.shell.moving_line import is_watched
     from tinyvit.support.shell.progress import Progress
 
-    return Progress() if wanted or (wanted is None and is_watched(sys.stdout)) else None
+    if wanted is None:
+        wanted = by_default and is_watched(sys.stdout)
+    return Progress() if wanted else None
 
 
 @contextmanager
