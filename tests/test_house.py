@@ -16,17 +16,17 @@ TESTS = Path(__file__).parent
 SOURCES = (".py", ".cu", ".cuh", ".js", ".css", ".html")
 TOP = "tinyvit"  # the commands, and what `import tinyvit` gives
 BUDGET = {  # lines, files; a room imports nothing from the rooms below it
-    "support": (2_560, 23),
+    "support": (2_686, 23),
     "ops": (1_833, 32),
-    "model": (3_569, 39),
+    "model": (3_570, 39),
     "objectives": (280, 4),
     "optim": (941, 13),
-    "data": (4_824, 24),
+    "data": (4_825, 24),
     "engine": (7_334, 70),
-    "weights": (4_079, 24),
-    "training": (4_635, 31),
+    "weights": (4_080, 24),
+    "training": (4_710, 31),
     "insight": (4_697, 39),
-    TOP: (3_700, 19),
+    TOP: (3_720, 19),
     "gradcheck": (487, 6),
     "bench": (794, 9),
 }

@@ -5,7 +5,6 @@ import argparse
 from tinyvit.flags import add_training_flags, settings_and_others
 from tinyvit.insight.pictures.of_runs import RunPictures
 from tinyvit.support.shell.command import make_parser, run_command
-from tinyvit.training.recipes.named import RECIPES
 from tinyvit.training.session import train
 from tinyvit.training.settings import Group
 
@@ -35,8 +34,7 @@ def parser() -> argparse.ArgumentParser:
     p = make_parser("train", __doc__, _EPILOG)
     p.argument_default = argparse.SUPPRESS
     groups = Group.DATA, Group.AUGMENTATION, Group.MODEL, Group.TRAINING, Group.RUN
-    recipes = f"that for the data set and the device, of {', '.join(RECIPES)}, or one without a name"
-    add_training_flags(p, *groups, usual={"recipe": recipes})
+    add_training_flags(p, *groups, usual={})
     return p
 
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tinyvit.support.errors import UserError
+from tinyvit.support.errors import UserError, did_you_mean
 from tinyvit.support.files import cache_folder
 from tinyvit.support.files.download import Report, download
 from tinyvit.weights.read import TORCH_ENDINGS
@@ -65,7 +65,8 @@ def find_weights(name: str, report: Report | None = None) -> Path:
     key = next((key for key in KNOWN if key.lower() == name.lower()), None)
     if key is None:
         raise UserError(
-            f"{name} is not a run folder, a file, or a known name; the known names are {', '.join(KNOWN)}."
+            f"{name} is not a run folder, a file, or a known name{did_you_mean(name, KNOWN)}; the known "
+            f"names are {', '.join(KNOWN)}."
         )
     known = KNOWN[key]
     target = cache_folder() / f"{key}.npz"  # not the file name in the address, which several files share
