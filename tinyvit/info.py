@@ -15,7 +15,7 @@ from tinyvit.support.shell.command import make_parser, path_text, pixel_count, p
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.recipes.named import followed
 from tinyvit.training.runs.folder import RunFolder
-from tinyvit.weights.known import KNOWN, is_hub_name
+from tinyvit.weights.known import KNOWN, is_hub_name, is_known
 
 _EPILOG = """\
 MODEL is a preset, such as B/16 or resnet-50, or whatever tinyvit.finetune accepts: a run folder, a file of
@@ -60,9 +60,8 @@ def _find(
         name = usual_name(model)
         side, count = default_image(name)
         return preset(model, image_size or side, classes or count), name
-    is_known = model.lower() in map(str.lower, KNOWN)
     on_hub = is_hub_name(model) and not model.rpartition("/")[2].isdigit()  # which a preset's name may be
-    if not (given or is_known or on_hub):
+    if not (given or is_known(model) or on_hub):
         hint = did_you_mean(model, [*map(usual_name, SMALL + OFFICIAL), *KNOWN])
         raise UserError(
             f"{model} is not a model, a file, a run folder or a known name{hint}: expected SIZE/PATCH such "
