@@ -12,29 +12,103 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+import tinyvit
 from tests.tiny_runs import assert_one_line, assert_same_run, spawn, tiny
-from tinyvit import compare, export, train, visualize
+from tinyvit import compare, evaluate, export, in_one_file, info, predict, study, train, visualize
 from tinyvit.__main__ import commands
 from tinyvit.insight.pictures.sheet import Sheet
-from tinyvit.support.shell.command import png_path
+from tinyvit.support.errors import _ELSEWHERE
+from tinyvit.support.shell.command import Rare, png_path
 
 COMMANDS = [importlib.import_module(f"tinyvit.{name}") for name in commands()]
+SHARING = [command for command in COMMANDS if command is not in_one_file]  # which imports nothing
+each_command = pytest.mark.parametrize("command", SHARING, ids=lambda command: command.__name__)
 
 
 # Help.
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
+@each_command
 def test_help_explains_every_flag(go, command):
-    status, out, err = go(command, "--help")
+    status, out, err = go(command, "--help-all")
     assert (status, err) == (0, "")
-    assert out.startswith(f"usage: {command.__name__} ")
+    assert out.startswith(f"usage: python -m {command.__name__} [FLAGS]")
     for action in command.parser()._actions:
         assert action.help and action.help != argparse.SUPPRESS, action.option_strings
         assert all(option in out for option in action.option_strings)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
+@each_command
+def test_help_fits_on_a_screen_and_names_the_rest(go, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    out, everything = go(command, "--help")[1], go(command, "--help-all")[1]
+    assert "--help-all" in out and out.count("\n") < 65
+    rare = [action for action in command.parser()._actions if isinstance(action.help, Rare)]
+    assert (out == everything) == (not rare)
+
+
+@each_command
+def test_every_command_has_the_version(go, command):
+    assert go(command, "--version") == (0, f"tinyvit {tinyvit.__version__}\n", "")
+
+
+def test_common_flags_are_in_help_and_rare_ones_in_help_all(go):
+    brief, everything = (go(train, flag)[1] for flag in ("--help", "--help-all"))
+    for flag in ("--dataset", "--model", "--lr", "--resume", "--dry-run"):
+        assert f"\n  {flag}" in brief and f"\n  {flag}" in everything
+    for flag in ("--mixup", "--position-at", "--strict", "--show-augmentation"):
+        assert f"\n  {flag}" not in brief and f"\n  {flag}" in everything
+    assert "augmentation:" in everything and "augmentation:" not in brief
+    assert "SIZE is one of" in everything and "SIZE is one of" not in brief
+
+
+# Suggestions.
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "meant"),
+    [
+        (train, "--learning-rate 0.1", "--lr?"),
+        (train, "--bs=4", "--batch-size?"),
+        (train, "--wd 0.1", "--weight-decay?"),
+        (train, "--img-size 32", "--image-size?"),
+        (train, "--output-dir a", "--out?"),
+        (train, "--epoch 3", "--epochs?"),
+        (train, "--colour_jitter 1", "--colour-jitter?"),
+        (train, "--pretrained", "python -m tinyvit.finetune WEIGHTS?"),
+        (train, "--dataset cifar-10", "cifar10?"),
+        (train, "--device cuda", "gpu?"),
+        (train, "--optimizer adam_w", "adamw?"),
+        (train, "--precision bfloat16", "bf16?"),
+        (train, "--recipe cpu-8-minute", "cpu-8-minutes?"),
+        (train, "--dry-run --model vit_tiny_patch16_224", "Ti/16?"),
+        (train, "--dry-run --model nanno/4", "nano/4?"),
+        (train, "photos", "--dataset folder --data-dir photos?"),
+        (train, "--dataset cifar10 photos", "did you mean --data-dir photos?"),
+        (train, "run", "--resume run?"),
+        (predict, "--pretrained a --arch b c.png", "--weights?"),
+        (evaluate, "run photos", "did you mean --data-dir photos?"),
+        (info, "Ti_16_384", "Ti_16-384?"),
+        (export, "vit_base_patch16_224 a.npz", "ViT-B_16?"),
+        (export, "vit_tiny_patch16_224 a.npz", "Ti_16-224?"),
+        (study, "scalling", "scaling?"),
+    ],
+)
+def test_what_was_perhaps_meant_is_suggested(go, tmp_path, monkeypatch, command, words, meant):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("photos", "run"):
+        Path(folder).mkdir()
+    Path("run/config.json").touch()
+    assert_one_line(go(command, *words.split()), f"did you mean {meant.removeprefix('did you mean ')}")
+
+
+@pytest.mark.parametrize("words", ["--zzz 1", "nowhere", "--dataset zzz", "--dry-run --model zzz"])
+def test_nothing_is_suggested_where_nothing_is_near(go, words):
+    status, _, err = go(train, *words.split())
+    assert status == 2 and "did you mean" not in err
+
+
+@each_command
 def test_a_default_that_help_states_is_the_default(command):
     for action in command.parser()._actions:
         stated = re.search(r"\(default: ([^\s;,)]+)\)", action.help)
@@ -49,7 +123,7 @@ def test_each_command_is_a_program(name, monkeypatch, capsys):
     with pytest.raises(SystemExit) as leaving:
         runpy.run_module(f"tinyvit.{name}", run_name="__main__")
     assert not leaving.value.code
-    assert capsys.readouterr()[0].startswith(f"usage: tinyvit.{name}")
+    assert re.match(rf"usage: (python -m )?tinyvit\.{name} ", capsys.readouterr()[0])
 
 
 def test_names_that_the_terminal_cannot_show_do_not_stop_a_command(photos, tmp_path):
@@ -61,6 +135,13 @@ def test_names_that_the_terminal_cannot_show_do_not_stop_a_command(photos, tmp_p
         out, err = process.communicate(timeout=60)
         assert (process.returncode, err) == (0, "")
     assert "???????  " in out
+
+
+def test_what_other_programs_call_something_stands_for_something_that_exists():
+    actions = [action for command in COMMANDS for action in command.parser()._actions]
+    names = {option.lstrip("-") for action in actions for option in action.option_strings}
+    names |= {str(choice) for action in actions for choice in action.choices or ()} | {*commands()}
+    assert _ELSEWHERE.keys() <= names
 
 
 # Paths.

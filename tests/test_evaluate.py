@@ -435,7 +435,8 @@ def test_weights_are_judged_on_a_folder_with_labels(go, trained, labelled, tmp_p
     status, out, _ = go(evaluate, *given, "--data-dir", labelled)
     expected = go(evaluate, trained, "--data-dir", labelled, "--split", "all")[1]
     assert status == 0 and out.split(" on ")[-1] == expected.split(" on ")[-1]
-    assert_one_line(go(evaluate, *given), "--weights needs --data-dir DIR as well")
+    assert go(evaluate, given[1], "--data-dir", labelled)[:2] == (0, out)  # in the place of a run, too
+    assert_one_line(go(evaluate, *given), "weights without a run need --data-dir DIR as well")
     assert_one_line(go(evaluate, trained, *given, "--data-dir", labelled), "expected RUN or --weights FILE")
     (labelled / "red").rename(labelled / "pink")
     assert_one_line(go(evaluate, *given, "--data-dir", labelled), "a folder 'pink'", "'blue'", "rename it")

@@ -80,12 +80,13 @@ def test_a_run_can_be_trained_through_it(call, photos, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("word", "nearest"), [("trian", "train"), ("Train", "train"), ("visualise", "visualize")]
+    ("word", "nearest"),
+    [("trian", "train"), ("Train", "train"), ("visualise", "visualize"), ("eval", "evaluate")],
 )
 def test_a_name_that_is_nearly_right_gets_a_suggestion(call, word, nearest):
     status, out, err = call(word, "--epochs", "3")
     assert (status, out) == (2, "")
-    assert err.startswith(f"tinyvit: error: {word} is not a command: did you mean {nearest}? ")
+    assert err.startswith(f"tinyvit: error: {word} is not a command (did you mean {nearest}?), expected one")
     assert err.count("\n") == 1
 
 

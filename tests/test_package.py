@@ -77,6 +77,15 @@ def test_the_version_is_written_in_one_place(pyproject):
     assert re.fullmatch(r"\d+\.\d+\.\d+", tinyvit.__version__)
 
 
+def test_what_is_said_of_versions_agrees(pyproject):
+    """The Pythons that are promised are those that hosted CI tries; the version has its changes."""
+    promised = [name for name in pyproject["project"]["classifiers"] if ":: 3." in name]
+    workflow = (REPOSITORY / ".github" / "workflows" / "tests.yml").read_text("utf-8")
+    assert re.findall(r'"(3\.\d+)"[,\]]', workflow) == [name.rpartition(" ")[2] for name in promised]
+    assert f">={promised[0].rpartition(' ')[2]}" == pyproject["project"]["requires-python"]
+    assert f"\n## {tinyvit.__version__}, " in (REPOSITORY / "CHANGELOG.md").read_text("utf-8")
+
+
 def test_only_the_librarys_own_names_are_offered():
     assert dir(tinyvit) == sorted(["Model", "ViTClassifier", "__version__", "load", "preset"])
 

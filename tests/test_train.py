@@ -228,7 +228,7 @@ def test_without_flags_it_trains_on_shapes(go, few_shapes, tmp_path, monkeypatch
 
 def test_help_says_how_often_a_run_is_saved(capsys):
     with pytest.raises(SystemExit):
-        train.parser().parse_args(["--help"])
+        train.parser().parse_args(["--help-all"])
     assert "saved after each evaluation, once a minute in between" in " ".join(
         capsys.readouterr().out.split()
     )

@@ -6,7 +6,6 @@ here automatically, and no command has to be imported to make the list.
 """
 
 import ast
-import difflib
 import importlib
 import importlib.util
 import pkgutil
@@ -15,7 +14,7 @@ from importlib.abc import InspectLoader
 from typing import NoReturn
 
 import tinyvit
-from tinyvit.support.errors import UserError
+from tinyvit.support.errors import UserError, did_you_mean
 from tinyvit.support.shell.command import run_command, summary
 from tinyvit.support.shell.ending import ending
 
@@ -87,9 +86,8 @@ def _checked(word: str) -> str:
         raise UserError(
             f"expected a command before {word}, as in {_call()} train {word}: one of {', '.join(listed)}."
         )
-    nearest = difflib.get_close_matches(word.lower(), listed, n=1)
-    hint = f"did you mean {nearest[0]}? The commands are" if nearest else "expected one of"
-    raise UserError(f"{word} is not a command: {hint} {', '.join(listed)}.")
+    hint = did_you_mean(word, listed)
+    raise UserError(f"{word} is not a command{hint}, expected one of {', '.join(listed)}.")
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ from tinyvit.support.shell.predictions import csv_cells, csv_columns, csv_line, 
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training import judging
 from tinyvit.training.evaluation import Evaluation, evaluation_of, logits_of
-from tinyvit.training.loading import why_no_classes
+from tinyvit.training.loading import names_weights, why_no_classes
 from tinyvit.training.recipes.named import followed
 from tinyvit.training.run_data import load_data_of_run
 from tinyvit.training.runs.folder import RunFolder
@@ -105,6 +105,8 @@ def judge(args: argparse.Namespace) -> Judged:
     """Run the model on the images."""
     if bool(args.weights) == bool(args.run):
         raise UserError("expected RUN or --weights FILE, one of them: a model to judge.")
+    if args.run and names_weights(str(args.run)):
+        args.weights, args.run = str(args.run), None
     run = None if args.weights else RunFolder.open(args.run)
     if run and run.settings().target:
         raise UserError(
@@ -158,7 +160,8 @@ def _images(
         folder = Path(own.data_dir or "")
     if folder is None and run is None:
         raise UserError(
-            "--weights needs --data-dir DIR as well, a folder with a folder of images for each class."
+            "weights without a run need --data-dir DIR as well, a folder with a folder of images for each "
+            "class."
         )
     if folder and (run is None or args.split == "all" or _is_labelled(folder, run.settings())):
         split = args.split or ("test" if "test" in folders_of_parts(folder) else "all")
@@ -296,11 +299,9 @@ def draw(judged: Judged, args: argparse.Namespace) -> None:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("evaluate", __doc__, _EPILOG)
-    p.add_argument(
-        "run", type=some_path, nargs="?", metavar="RUN", help="run folder of tinyvit.train; or give --weights"
-    )
+    p.add_argument("run", type=some_path, nargs="?", metavar="RUN", help=f"a run folder, {WEIGHTS}")
     add_checkpoint_flag(p)
-    p.add_argument("--weights", metavar="FILE", help=WEIGHTS)
+    p.add_argument("--weights", metavar="FILE", help="the model, instead of RUN")
     add_flags(p, *READING)
     p.add_argument(
         "--split",

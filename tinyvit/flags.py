@@ -7,15 +7,18 @@ from typing import Any, TextIO
 
 from tinyvit.backend import Device, select_device
 from tinyvit.support.limits import PATH
-from tinyvit.support.shell.command import path_text, png_path, some_path, typed
-from tinyvit.training.settings import LENGTHS, WARMUPS, Group, Row, in_groups, table
+from tinyvit.support.shell.command import Rare, path_text, png_path, some_path, typed
+from tinyvit.training.settings import LENGTHS, WARMUPS, Group, Row, few_settings, in_groups, table
 
 # what every command accepts as weights, in its help
 WEIGHTS = "a file of weights, the folder or name of a Hugging Face model, or a known name such as Ti_16-384"
 READING = ("resolution", "position_resize", "heads")  # the settings of how given weights are read
 SIZE_OF_MODEL = {"image_size": "the size that the model expects; for arrays, the size that they have"}
 _WITHOUT_FLAG = {"weights", "ranks"}
-_NOT_SETTINGS = ("out", "resume", "config", "data_url", "strict", "show_augmentation")
+_NOT_SETTINGS = ("out", "resume", "config", "data_url", "strict", "show_augmentation", "dry_run")
+# The settings that --help shows; --help-all has all.
+_COMMON: tuple[str, ...] = ("dataset", "data_dir", "image_size", "validation", "model", "recipe", "epochs")
+_COMMON += ("batch_size", "lr", "seed", "device", "resolution")
 
 
 def add_flags(
@@ -28,7 +31,8 @@ def add_flags(
     alternatives: dict[tuple[str, ...], Any] = defaultdict(parser.add_mutually_exclusive_group)
     for name in names:
         row = table()[name]
-        what: dict[str, Any] = {"help": _with_default(row, (usual or {}).get(name))}
+        text = _with_default(row, (usual or {}).get(name))
+        what: dict[str, Any] = {"help": text if name in _COMMON else Rare(text)}
         if bool in row.kinds:
             what |= {"action": argparse.BooleanOptionalAction}
         elif row.rule.choices:
@@ -70,7 +74,7 @@ def add_training_flags(
                 "--show-augmentation",
                 type=png_path,
                 metavar="FILE.png",
-                help="do not train: draw some training images as the model would be shown them",
+                help=Rare("do not train: draw some training images as the model would be shown them"),
             )
         elif group is Group.RUN:
             _add_run_flags(flags)
@@ -98,14 +102,26 @@ def _add_run_flags(run: argparse._ActionsContainer) -> None:
         "--config",
         type=some_path,
         metavar="FILE",
-        help="repeat a run from its config.json; other flags take precedence",
+        help="repeat a run from its config.json, or take settings from a JSON object such as "
+        '{"lr": 0.002, "flip": true}; other flags take precedence',
+    )
+    run.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show all settings, and where each comes from, instead of training",
     )
 
 
 def settings_and_others(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings that were given, and the other arguments of training.session.train."""
+    """The settings that were given, by flags or else in a file, and the other arguments of session.train."""
     chosen = vars(args)
-    return chosen, {name: chosen.pop(name, None) for name in _NOT_SETTINGS}
+    others = {name: chosen.pop(name, None) for name in _NOT_SETTINGS}
+    if others["config"] and (few := few_settings(others["config"])) is not None:
+        replaced = {name for pair in (LENGTHS, WARMUPS) if chosen.keys() & {*pair} for name in pair}
+        from_file = few.keys() - chosen.keys() - replaced
+        chosen |= {name: few[name] for name in from_file}
+        others |= {"config": None, "from_file": from_file}
+    return chosen, others
 
 
 def add_download_flags(data: argparse._ActionsContainer) -> None:
@@ -113,14 +129,16 @@ def add_download_flags(data: argparse._ActionsContainer) -> None:
     data.add_argument(
         "--data-url",
         metavar="URL",
-        help="address to download the CIFAR archive from, or of a folder with the files of MNIST, instead of "
-        "several that are tried in turn",
+        help=Rare(
+            "address to download the CIFAR archive from, or of a folder with the files of MNIST, instead of "
+            "several that are tried in turn"
+        ),
     )
     data.add_argument(
         "--strict",
         action="store_true",
         default=None,
-        help="refuse a folder with damaged files, instead of leaving out a few of them",
+        help=Rare("refuse a folder with damaged files, instead of leaving out a few of them"),
     )
 
 

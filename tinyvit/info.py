@@ -8,13 +8,14 @@ from tinyvit.api import load
 from tinyvit.flags import WEIGHTS, add_flags
 from tinyvit.insight.summary import default_image, presets_table, summary
 from tinyvit.model import RESNETS, SIZES, ViTConfig, is_preset, preset, usual_name
-from tinyvit.support.errors import UserError
+from tinyvit.model.presets import OFFICIAL, SMALL
+from tinyvit.support.errors import UserError, did_you_mean
 from tinyvit.support.figures import call
 from tinyvit.support.shell.command import make_parser, path_text, pixel_count, positive_int, run_command
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.recipes.named import followed
 from tinyvit.training.runs.folder import RunFolder
-from tinyvit.weights.known import KNOWN
+from tinyvit.weights.known import KNOWN, is_hub_name, is_known
 
 _EPILOG = """\
 MODEL is a preset, such as B/16 or resnet-50, or whatever tinyvit.finetune accepts: a run folder, a file of
@@ -59,12 +60,14 @@ def _find(
         name = usual_name(model)
         side, count = default_image(name)
         return preset(model, image_size or side, classes or count), name
-    if not given and model.lower() not in map(str.lower, KNOWN):
+    on_hub = is_hub_name(model) and not model.rpartition("/")[2].isdigit()  # which a preset's name may be
+    if not (given or is_known(model) or on_hub):
+        hint = did_you_mean(model, [*map(usual_name, SMALL + OFFICIAL), *KNOWN])
         raise UserError(
-            f"{model} is not a model, a file, a run folder or a known name: expected SIZE/PATCH such as B/16 "
-            f"or R26+S/32 (SIZE one of {', '.join(SIZES)}), "
+            f"{model} is not a model, a file, a run folder or a known name{hint}: expected SIZE/PATCH such "
+            f"as B/16 or R26+S/32 (SIZE one of {', '.join(SIZES)}), "
             f"{', '.join(f'resnet-{size}' for size in RESNETS)}, an .npz or .safetensors file, a run folder, "
-            f"or one of {', '.join(KNOWN)}."
+            f"a model on Hugging Face's hub, or one of {', '.join(KNOWN)}."
         )
     config = load(model, heads=heads, report=Progress().download(model)).config
     if classes:

@@ -37,9 +37,8 @@ from tinyvit.support.shell.command import make_parser, png_path, positive_int, r
 from tinyvit.support.shell.predictions import Predictions, csv_path, write_csv
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.divergence import without_overflow_warnings
-from tinyvit.training.loading import why_no_classes
+from tinyvit.training.loading import names_weights, why_no_classes
 from tinyvit.training.runs.folder import RunFolder
-from tinyvit.weights.description import has_words
 
 BATCH = 32  # images in memory at a time
 MOST_DRAWN = 24  # images on an attention sheet
@@ -112,10 +111,10 @@ def _source_and_images(args: argparse.Namespace) -> tuple[str, list[Path]]:
     """The source of the model, and the files and folders to predict."""
     if args.weights:  # then the argument in the position of RUN is an image too
         return args.weights, [args.run, *args.images] if args.run else args.images
-    if args.run and has_words(args.run):
-        return str(args.run), args.images
     if args.run is None:
         raise UserError("expected RUN IMAGE... or --weights FILE IMAGE...: a model, and at least one image.")
+    if names_weights(str(args.run)):
+        return str(args.run), args.images
     if args.run.is_file():
         raise UserError(f"{args.run} is not a run folder: if it contains weights, use --weights {args.run}.")
     RunFolder.open(args.run)  # raises a UserError if it is something else
@@ -259,7 +258,7 @@ def parser() -> argparse.ArgumentParser:
         type=image_word,
         nargs="?",
         metavar="RUN",
-        help="run folder of tinyvit.train or, with --classes, folder of a CLIP or SigLIP; or give --weights",
+        help=f"a run folder, {WEIGHTS}",
     )
     p.add_argument(
         "images",
@@ -269,7 +268,7 @@ def parser() -> argparse.ArgumentParser:
         help="any image that Pillow reads, a folder of images, a pattern such as 'photos/*.jpg', or - for "
         "one that comes in through a pipe",
     )
-    p.add_argument("--weights", metavar="FILE", help=WEIGHTS)
+    p.add_argument("--weights", metavar="FILE", help="the model, instead of RUN")
     p.add_argument(
         "--classes",
         metavar="WORDS",

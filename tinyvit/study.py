@@ -10,7 +10,7 @@ from shlex import join
 from tinyvit.flags import add_flags, chosen_device
 from tinyvit.insight.pictures.of_runs import RunPictures
 from tinyvit.insight.pictures.study import Found, draw_lines, draw_rows
-from tinyvit.support.errors import UserError
+from tinyvit.support.errors import UserError, did_you_mean
 from tinyvit.support.figures import call, counted, duration
 from tinyvit.support.shell.command import (
     make_parser,
@@ -44,7 +44,8 @@ def main(args: argparse.Namespace) -> int:
         list_studies(args)
         return 0
     if args.name not in STUDIES:
-        raise UserError(f"there is no study {args.name!r}: expected one of {', '.join(STUDIES)}.")
+        hint = did_you_mean(args.name, STUDIES)
+        raise UserError(f"there is no study {args.name!r}{hint}: expected one of {', '.join(STUDIES)}.")
     out = args.out or Path("runs") / f"study-{args.name}"
     plan = Plan(args.name, STUDIES[args.name], args.size, args.dataset, out)
     where = {"device": "gpu" if chosen_device(args).is_gpu else "cpu"}

@@ -13,6 +13,7 @@ from typing import TextIO
 from tinyvit.api import Model, load
 from tinyvit.flags import (
     READING,
+    WEIGHTS,
     add_checkpoint_flag,
     add_data_of_run_flag,
     add_flags,
@@ -203,7 +204,7 @@ def parser() -> argparse.ArgumentParser:
         "model",
         type=path_text,
         metavar="MODEL",
-        help="run folder, file of weights (.npz or .safetensors), Hugging Face folder, or known name",
+        help=f"a run folder, {WEIGHTS}",
     )
     p.add_argument("--only", type=_picture_names, metavar="NAMES", help=f"some of {', '.join(PICTURES)}")
     p.add_argument("--out", type=png_path, metavar="PNG", help="file to write, if there is one picture")

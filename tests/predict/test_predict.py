@@ -110,6 +110,16 @@ def test_predict_takes_a_run_as_weights_too(go, trained, tmp_path):
     assert go(predict, "--weights", trained, tmp_path / "a.png") == go(predict, trained, tmp_path / "a.png")
 
 
+def test_predict_takes_weights_in_the_place_of_a_run(go, trained, tmp_path):
+    picture("RGB").save(tmp_path / "a.png")
+    for model in (tmp_path / "model.npz", tmp_path / "folder"):
+        assert go(export, trained, model)[0] == 0
+        assert go(predict, model, tmp_path / "a.png") == go(predict, "--weights", model, tmp_path / "a.png")
+    assert_one_line(
+        go(predict, "Ti_16_384", tmp_path / "a.png"), "no folder Ti_16_384 (did you mean Ti_16-384?)"
+    )
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("flags", [(), ("--json",)])
 def test_weights_too_large_to_compute_with_are_refused_in_one_line(go, tmp_path, flags):

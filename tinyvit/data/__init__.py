@@ -22,7 +22,7 @@ from tinyvit.data.dataset import (
 )
 from tinyvit.data.plan import BatchPlan, balancing, epoch_order, indices_of_batch, make_batch, plan_batch
 from tinyvit.data.shapes import CLASSES, make_shapes
-from tinyvit.support.errors import UserError
+from tinyvit.support.errors import UserError, did_you_mean
 from tinyvit.support.limits import LARGEST_SEED, MOST_PIXELS
 
 __all__ = [
@@ -114,7 +114,8 @@ def load_dataset(
     files.
     """
     if name not in DATASETS:
-        raise UserError(f"there is no data set {name!r}, expected one of {', '.join(DATASETS)}.")
+        hint = did_you_mean(name, DATASETS)
+        raise UserError(f"there is no data set {name!r}{hint}, expected one of {', '.join(DATASETS)}.")
     path = Path("data" if data_dir is None else data_dir)
     if data_dir is not None and name == "arrays" and not path.is_file():
         raise UserError(

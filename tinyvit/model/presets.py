@@ -8,7 +8,7 @@ import re
 from typing import Any, NamedTuple
 
 from tinyvit.model.config import WITHOUT_TRANSFORMER, ViTConfig, resnet_channels
-from tinyvit.support.errors import UserError
+from tinyvit.support.errors import UserError, did_you_mean
 
 # width D, MLP width M, heads H, layers L
 SIZES = {
@@ -67,7 +67,8 @@ def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes
     fields = _fields(name)
     if fields is None:
         raise UserError(
-            f"unknown model {name!r}, expected SIZE/PATCH such as nano/4 or B/16, where SIZE is one of "
+            f"unknown model {name!r}{did_you_mean(str(name), map(usual_name, SMALL + OFFICIAL))}, expected "
+            "SIZE/PATCH such as nano/4 or B/16, where SIZE is one of "
             f"{', '.join(SIZES)}; or a hybrid, RESNET+SIZE/PATCH, such as R26+S/32, where RESNET and "
             f"PATCH are {', '.join(f'{resnet.upper()} and {patch}' for resnet, patch in HYBRIDS)}; or a "
             f"ResNet, one of {', '.join(f'resnet-{size}' for size in RESNETS)}."

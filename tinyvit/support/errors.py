@@ -1,11 +1,11 @@
-"""The exception for mistakes that the user can fix, text that is safe to print, and ignored warnings."""
+"""The exception for mistakes that the user can fix, names that were meant, safe text, ignored warnings."""
 
 import contextlib
 import difflib
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from threading import Lock
 
 # Control characters, which a terminal obeys, ends of lines, and characters that turn the direction of text.
@@ -60,6 +60,64 @@ def nearest(name: str, names: Sequence[str]) -> str:
         return ", ".join(names)
     similar = difflib.get_close_matches(name, names, 5, 0.5) or names[:5]
     return f"{', '.join(similar)} and {len(names) - len(similar):,} others"
+
+
+# Flags, values and commands: their names in other programs.
+_ELSEWHERE = {
+    "accumulate": "accumulation gradient-accumulation-steps grad-accum-steps",
+    "arrays": "numpy npz",
+    "augment": "aa auto-augment",
+    "batch-size": "b batch bs per-device-train-batch-size train-batch-size",
+    "bf16": "amp bfloat16 float16 fp16 half mixed",
+    "clip": "clip-grad grad-clip gradient-clip max-grad-norm",
+    "data-dir": "data data-path path root",
+    "device": "accelerator gpu",
+    "drop-path": "stochastic-depth",
+    "erase": "random-erasing reprob",
+    "evaluate": "eval score test val validate",
+    "folder": "image-folder imagefolder photos",
+    "gpu": "cuda cuda:0 nvidia",
+    "image-size": "imgsz img-size input-size size",
+    "lr": "base-lr eta learning-rate lr0",
+    "model": "arch architecture",
+    "optimizer": "optim opt",
+    "out": "o output output-dir save-dir",
+    "patience": "early-stopping",
+    "precision": "amp dtype fp16 bf16 half",
+    "predict": "classify infer inference",
+    "resume": "checkpoint ckpt resume-from resume-from-checkpoint",
+    "smoothing": "label-smoothing",
+    "steps": "iterations max-iter max-steps",
+    "threads": "j jobs num-workers workers",
+    "train": "fit run",
+    "validation": "val val-fraction val-split",
+    "warmup-epochs": "warmup",
+    "weight-decay": "wd",
+    "weights": "pretrained pretrained-model",
+}
+_PUBLISHED = re.compile(r"(?:.*-)?(?:vit|deit)-([tsblh]i?)\w*-patch(\d+)-?(\d*).*")  # vit_tiny_patch16_224
+
+
+def meanings(word: str) -> list[str]:
+    """The names here for what other programs call so, most of them flags without their dashes."""
+    key = _plain(word)
+    if published := _PUBLISHED.fullmatch(key):
+        size, patch, side = published.groups()
+        return [f"{size}-{patch}-{side}", f"{size}-{patch}-384", f"{size}-{patch}", f"vit-{size}-{patch}"]
+    return [name for name, others in _ELSEWHERE.items() if key in others.split()]
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """' (did you mean NAME?)', to follow the word in a message, with one of the names; '' if none is near."""
+    known = {_plain(name): name for name in names}
+    meant = [name for name in meanings(word) if name in known]
+    near = meant or difflib.get_close_matches(_plain(word), known, 1, 0.7)
+    return f" (did you mean {known[near[0]]}?)" if near else ""
+
+
+def _plain(name: str) -> str:
+    """A name in small letters, without the dashes before a flag, its words divided by dashes."""
+    return re.sub("[_/]", "-", name.lower().lstrip("-"))
 
 
 def _without_middle(text: str, longest: int) -> str:

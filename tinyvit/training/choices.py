@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,32 @@ def _completed(usual: dict[str, Any], chosen: dict[str, Any], suiting: dict[str,
     usual = usual | suiting.get(chosen.get("optimizer", ""), {}) | _without_other_crops(chosen)
     usual = {name: value for name, value in usual.items() if _INSTEAD.get(name) not in chosen}
     return Settings(**(usual | chosen))
+
+
+def origins(
+    settings: Settings, chosen: dict[str, Any], from_file: Collection[str], repeated: Settings | None
+) -> Iterator[str]:
+    """A line for each setting of a new run: its name, its value, and where that comes from.
+
+    chosen holds the user's choices, of which those in from_file stand in a file of a few settings.
+    """
+    default = Settings(dataset="shapes", model="", position=settings.position)
+    values = {name: "-" if value is None else str(value) for name, value in settings.as_dict().items()}
+    if settings.steps:
+        del values["epochs"]  # as many as the steps take
+    widths = max(map(len, values)), max(map(len, values.values()))
+    for name, text in values.items():
+        value = getattr(settings, name)
+        if name in chosen:
+            origin = "config" if name in from_file else "command line"
+        elif repeated and value == getattr(repeated, name):
+            origin = "config"
+        elif value == getattr(default, name):
+            origin = "default"
+        else:
+            origin = "this machine" if name in ("threads", "ranks") else "recipe"
+        yield f"{name:{widths[0]}}  {text:{widths[1]}}  {origin}"
+    yield "nothing was trained; what does not suit the number of images, such as a long warm-up, would change"
 
 
 FIT = in_groups(Group.AUGMENTATION, Group.TRAINING)  # the settings that Model.fit takes

@@ -14,7 +14,7 @@ from tinyvit.training.runs.folder import RunFolder, has_checkpoint
 from tinyvit.weights.checkpoint import is_checkpoint, load_checkpoint
 from tinyvit.weights.description import has_words, imagenet_classes, read_class_names
 from tinyvit.weights.equivalent import for_colour
-from tinyvit.weights.known import find_weights, from_hub, is_hub_name
+from tinyvit.weights.known import FILE_ENDINGS, find_weights, from_hub, is_hub_name, is_known
 from tinyvit.weights.preprocessing import read_preprocessing
 from tinyvit.weights.read import is_by_tinyvit, load_weights, usual_position_resize, weights_in
 from tinyvit.weights.resize import at_image_size
@@ -109,6 +109,14 @@ def _load(source: str, report: Report | None, heads: int | None, which: str) -> 
         return at_image_size(replace(model, photo_fit=fit), fit.size)
     except UserError as error:
         raise UserError(f"the files beside {path} state another size of photos: {error}") from error
+
+
+def names_weights(source: str) -> bool:
+    """True for a model other than a run's: a file or folder of weights, a known name, or one on the hub."""
+    path = Path(source)
+    if os.path.isdir(path):
+        return not has_checkpoint(path) and (has_words(path) or weights_in(path) is not None)
+    return path.suffix.lower() in FILE_ENDINGS or is_known(source) or is_hub_name(source)
 
 
 def _weights_within(source: str) -> str:

@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,22 @@ from tinyvit.support.errors import UserError
 from tinyvit.support.figures import as_argument, call
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.build_trainer import RunContext, new_trainer, prepared, resumed_trainer
-from tinyvit.training.choices import RECORDED, new_settings, on_ranks, resumed_settings, user_fixed
+from tinyvit.training.choices import (
+    RECORDED,
+    check_warmup,
+    new_settings,
+    on_ranks,
+    origins,
+    resumed_settings,
+    user_fixed,
+)
 from tinyvit.training.run_data import check_classes, check_files, check_not_among_classes, load_data
 from tinyvit.training.run_trainer import RunTrainer
 from tinyvit.training.runs.folder import RunFolder, changes_in, latest_run
 from tinyvit.training.saving import EpochFiles, Pictures, write_names, write_samples
 from tinyvit.training.settings import Settings
 from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
+from tinyvit.training.starting_point import check_start
 from tinyvit.training.state import State
 from tinyvit.training.wording import (
     announce,
@@ -41,6 +50,8 @@ def train(
     data_url: str | None = None,
     strict: bool = False,
     show_augmentation: Path | None = None,
+    dry_run: bool = False,
+    from_file: Collection[str] = (),
     deadline: float = math.inf,
     progress: Progress | None = None,
     pictures: Pictures | None = None,
@@ -57,12 +68,14 @@ def train(
     folder, or True for the folder `out` if given and the latest run otherwise.
 
     With show_augmentation, a path for a PNG, there is no run: some training images are drawn as the model
-    would be shown them.
+    would be shown them. Nor is there one with dry_run: all settings are printed, and where each comes from,
+    of those chosen either the command line or, for the names in from_file, a file.
     """
     progress = (progress or Progress()) if current().is_first else Progress.silent()
     context = RunContext(progress, data_url, strict, pictures)
-    if resume and show_augmentation:
-        raise UserError("--show-augmentation starts no run, and --resume continues one: omit one of them.")
+    if resume and (show_augmentation or dry_run):
+        flag = "--show-augmentation" if show_augmentation else "--dry-run"
+        raise UserError(f"{flag} starts no run, and --resume continues one: omit one of them.")
     if resume:
         if config:
             raise UserError("--resume continues a run with that run's settings: omit --config.")
@@ -72,6 +85,12 @@ def train(
         progress.note(note)
     device = _device(chosen.get("device") or (repeated.device if repeated else "auto"))
     settings = new_settings(chosen, repeated, device)
+    if dry_run:
+        if not settings.weights:
+            check_start(settings, None)
+        check_warmup(settings, user_fixed(chosen, repeated))
+        progress.outcome(*origins(settings, chosen, from_file, repeated))
+        return 0
     if show_augmentation:
         assert pictures, "the command draws"
         settings, dataset, _ = prepared(settings, user_fixed(chosen, repeated), context)

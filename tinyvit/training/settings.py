@@ -28,7 +28,7 @@ from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS, usual_learning_rate
 from tinyvit.support import limits
 from tinyvit.support.distributed import by_first
-from tinyvit.support.errors import UserError
+from tinyvit.support.errors import UserError, did_you_mean
 from tinyvit.support.files.reading import read_json
 
 LENGTHS, WARMUPS = ("epochs", "steps"), ("warmup_epochs", "warmup_steps")  # of each, one replaces the other
@@ -295,20 +295,7 @@ class Settings:
 
         Raises UserError for anything else.
         """
-        wanted = "expected the config.json of a run, or a JSON object of settings"
-        if Path(path).is_dir():
-            raise UserError(f"{path} is a folder, {wanted}: give the file, {Path(path) / 'config.json'}.")
-        try:
-            values = read_json(Path(path))
-        except FileNotFoundError:
-            raise UserError(f"there is no file {path}, {wanted}.") from None
-        except (OSError, ValueError) as error:
-            raise UserError(f"{path} cannot be read as JSON ({error}), {wanted}.") from error
-        if isinstance(values, dict) and "settings" in values:
-            values = values["settings"]
-        if not isinstance(values, dict) or not values.keys() & table().keys():
-            raise UserError(f"{path} does not contain the settings of a run, {wanted}.")
-        return cls.from_dict(values, path)
+        return cls.from_dict(_read_settings(path)[0], path)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], source: Path | str = "config.json") -> Settings:
@@ -316,26 +303,66 @@ class Settings:
 
         Raises UserError for an unknown or missing name, or for a value that the setting cannot have.
         """
-        rows = table()
-        values = {name: value for name, value in values.items() if name not in _GONE}
-        remedy = "Use the version of tinyvit that wrote it, or correct the file."
-        if unknown := sorted(values.keys() - rows.keys()):
-            raise UserError(
-                f"{source} has settings that this version of tinyvit does not know: {', '.join(unknown)}. "
-                f"{remedy}"
-            )
-        needed = {name for name, row in rows.items() if row.default is MISSING}
+        values = _checked(values, source)
+        needed = {name for name, row in table().items() if row.default is MISSING}
         if missing := sorted(needed - values.keys()):
-            raise UserError(f"{source} is missing the settings {', '.join(missing)}. {remedy}")
-        for name, value in values.items():
-            if expected := rows[name].error(value):
-                raise UserError(
-                    f"{source} has {value!r} for the setting {name}, expected {expected}. {remedy}"
-                )
+            raise UserError(f"{source} is missing the settings {', '.join(missing)}. {_REMEDY}")
         return cls(**values)
 
 
 _GONE = ("shard_optimizer",)  # settings of older versions that changed nothing in what a run computes
+_REMEDY = "Use the version of tinyvit that wrote it, or correct the file."
+
+
+@by_first
+def few_settings(path: Path) -> dict[str, Any] | None:
+    """The settings in a JSON object that has some of them, as flags would give them; None for those of a run.
+
+    null stands for the usual value. Raises UserError as Settings.load does.
+    """
+    values, is_run = _read_settings(path)
+    if is_run or table().keys() <= values.keys():
+        return None
+    few = {name: value for name, value in _checked(values, path).items() if value is not None}
+    if without_flag := few.keys() & {"ranks", "weights"}:
+        raise UserError(
+            f"{path} has the setting {min(without_flag)}, which no flag gives: weights are the argument of "
+            "tinyvit.finetune, and mpiexec starts the ranks. Take it out."
+        )
+    return few
+
+
+def _read_settings(path: Path) -> tuple[dict[str, Any], bool]:
+    """The object of settings in a file, not yet checked; and True if the file is the config.json of a run."""
+    wanted = "expected the config.json of a run, or a JSON object of settings"
+    if Path(path).is_dir():
+        raise UserError(f"{path} is a folder, {wanted}: give the file, {Path(path) / 'config.json'}.")
+    try:
+        values = read_json(Path(path))
+    except FileNotFoundError:
+        raise UserError(f"there is no file {path}, {wanted}.") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read as JSON ({error}), {wanted}.") from error
+    is_run = isinstance(values, dict) and "settings" in values
+    values = values["settings"] if is_run else values
+    if not isinstance(values, dict) or not values:
+        raise UserError(f"{path} does not contain the settings of a run, {wanted}.")
+    return values, is_run
+
+
+def _checked(values: dict[str, Any], source: Path | str) -> dict[str, Any]:
+    """The settings, without those that have gone; UserError for an unknown one, or a value it cannot have."""
+    rows = table()
+    values = {name: value for name, value in values.items() if name not in _GONE}
+    if unknown := sorted(values.keys() - rows.keys()):
+        named = ", ".join(name + did_you_mean(name, rows) for name in unknown)
+        raise UserError(
+            f"{source} has settings that this version of tinyvit does not know: {named}. {_REMEDY}"
+        )
+    for name, value in values.items():
+        if expected := rows[name].error(value):
+            raise UserError(f"{source} has {value!r} for the setting {name}, expected {expected}. {_REMEDY}")
+    return values
 
 
 class FitSettings(TypedDict, total=False):

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tinyvit.support.errors import UserError
+from tinyvit.support.errors import UserError, did_you_mean
 from tinyvit.support.files import cache_folder
 from tinyvit.support.files.download import Report, download
 from tinyvit.weights.read import TORCH_ENDINGS
@@ -53,6 +53,11 @@ KNOWN |= {
 }
 
 
+def is_known(name: str) -> bool:
+    """True for one of the KNOWN names, in any case."""
+    return name.lower() in map(str.lower, KNOWN)
+
+
 def find_weights(name: str, report: Report | None = None) -> Path:
     """The file for a path or a known name, downloaded into the cache folder if it is not there yet.
 
@@ -62,11 +67,12 @@ def find_weights(name: str, report: Report | None = None) -> Path:
     path = Path(name)
     if os.path.exists(path) or path.suffix.lower() in FILE_ENDINGS:
         return path
-    key = next((key for key in KNOWN if key.lower() == name.lower()), None)
-    if key is None:
+    if not is_known(name):
         raise UserError(
-            f"{name} is not a run folder, a file, or a known name; the known names are {', '.join(KNOWN)}."
+            f"{name} is not a run folder, a file, or a known name{did_you_mean(name, KNOWN)}; the known "
+            f"names are {', '.join(KNOWN)}."
         )
+    key = next(key for key in KNOWN if key.lower() == name.lower())
     known = KNOWN[key]
     target = cache_folder() / f"{key}.npz"  # not the file name in the address, which several files share
     if not target.exists():

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import os
 import re
 import sys
 import textwrap
@@ -9,9 +10,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import tinyvit
 from tinyvit.support.distributed import one_job
-from tinyvit.support.errors import UserError
-from tinyvit.support.figures import call
+from tinyvit.support.errors import UserError, did_you_mean, meanings
+from tinyvit.support.figures import as_argument, call
 from tinyvit.support.files.reading import NOT_FREE, is_free
 from tinyvit.support.limits import COUNT, PIXELS, POSITIVE, SEED, THREADS, Rule
 from tinyvit.support.shell.ending import ending, fail
@@ -42,14 +44,49 @@ class _Parser(argparse.ArgumentParser):
         for word in sys.argv[1:] if args is None else args:
             if word.startswith("-") and word.endswith("=--"):  # argparse would take it for an empty list
                 self.error(f"argument {word.removesuffix('=--')}: expected one argument")
-        return self.parse_intermixed_args(args, namespace)
+        parsed, unknown = self.parse_known_intermixed_args(args, namespace)
+        if unknown:
+            words = " ".join(word + self._meant(word, parsed) for word in unknown)
+            self.error(f"unrecognized arguments: {words}")
+        return parsed
+
+    def _meant(self, word: str, parsed: argparse.Namespace) -> str:
+        """What was perhaps meant by an unknown flag, or by a folder; empty if this cannot be told."""
+        flags = self._option_string_actions
+        if word.startswith("-"):
+            flag = word.partition("=")[0]
+            if "weights" in meanings(flag) and "--resume" in flags:  # this command trains
+                return f" (did you mean {call('finetune')} WEIGHTS?)"
+            return did_you_mean(flag, flags)
+        if "--data-dir" not in flags or not os.path.isdir(word):
+            return ""
+        if "--resume" in flags and os.path.exists(os.path.join(word, "config.json")):
+            return f" (did you mean --resume {as_argument(word)}?)"
+        photos = "--dataset" in flags and not getattr(parsed, "dataset", None)
+        return f" (did you mean {'--dataset folder ' * photos}--data-dir {as_argument(word)}?)"
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            hint = did_you_mean(str(value), action.choices)
+            message = f"invalid choice: {value!r}{hint}, expected one of {', '.join(action.choices)}"
+            raise argparse.ArgumentError(action, message)
 
     def error(self, message: str) -> NoReturn:
         fail(self.prog, f"{message} (see --help)")
 
 
+class Rare(str):
+    """The help of a flag that is seldom needed: --help leaves it out, and --help-all has it."""
+
+
 class _Formatter(argparse.HelpFormatter):
-    """Wraps the paragraphs of an epilog to fit the terminal, except for indented lines."""
+    """Begins with a command as one types it; wraps the paragraphs of an epilog, except for indented lines."""
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any = None) -> None:
+        module = self._prog
+        command = module.removeprefix("tinyvit.")
+        self._prog = f"{call(command) if command != module else f'python -m {module}'} [FLAGS]"
+        super().add_usage(usage, [action for action in actions if not action.option_strings], [], prefix)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         def fitted(paragraph: str) -> str:
@@ -58,15 +95,46 @@ class _Formatter(argparse.HelpFormatter):
         return "\n\n".join(fitted(paragraph) for paragraph in text.rstrip().split("\n\n"))
 
 
+class _BriefFormatter(_Formatter):
+    """Without the rare flags; of the others, the first clause and the default."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        if not isinstance(action.help, Rare):
+            super().add_argument(action)
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        text, default, value = (action.help or "").partition(" (default: ")
+        return re.split("[.:;] ", text)[0] + default + value
+
+
+class _Help(argparse.Action):
+    """--help and --help-all, which are the same for a command without rare flags; const is the formatter."""
+
+    def __init__(self, option_strings: list[str], dest: str, **more: Any):
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, **more)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        if any(isinstance(action.help, Rare) for action in parser._actions):
+            parser.formatter_class = self.const
+        parser.print_help()
+        parser.exit()
+
+
 def make_parser(name: str, description: str | None, epilog: str = "") -> argparse.ArgumentParser:
     """A parser for `python -m tinyvit.NAME`, with the summary of the module's docstring as description."""
-    return _Parser(
+    p = _Parser(
         prog=f"tinyvit.{name}",
         description=summary(description),
         epilog=re.sub(r"python -m tinyvit\.(\w+)", lambda found: call(found[1]), epilog),
         formatter_class=_Formatter,
         allow_abbrev=False,
+        add_help=False,
     )
+    p.add_argument("-h", "--help", action=_Help, const=_BriefFormatter, help="explain the most common flags")
+    p.add_argument("--help-all", action=_Help, const=_Formatter, help="explain all flags in full")
+    version = f"tinyvit {tinyvit.__version__}"
+    p.add_argument("--version", action="version", version=version, help="show the version of tinyvit")
+    return p
 
 
 def summary(docstring: str | None) -> str:

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tinyvit.support.errors import UserError
+from tinyvit.support.errors import UserError, did_you_mean
 from tinyvit.support.figures import duration, img_per_second
 from tinyvit.training.settings import Resume, Settings, that_resume
 
@@ -108,7 +108,9 @@ def named_recipe(name: str) -> Recipe:
     """The recipe of that name. Raises UserError if there is none."""
     if name not in RECIPES:
         known = "; ".join(f"{each} ({named_recipe(each).purpose})" for each in RECIPES)
-        raise UserError(f"there is no recipe {name!r}, expected one of: {known}.")
+        raise UserError(
+            f"there is no recipe {name!r}{did_you_mean(name, RECIPES)}, expected one of: {known}."
+        )
     record = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     reached = tuple(Reached(**run) for run in record["reached"])
     return Recipe(name, record["about"], record["settings"], reached)

@@ -36,13 +36,14 @@ from tinyvit import __version__
 from tinyvit.data import PHOTOS
 from tinyvit.model import ViTConfig
 from tinyvit.support.distributed import by_first
-from tinyvit.support.errors import UserError, class_name
+from tinyvit.support.errors import UserError, class_name, did_you_mean
 from tinyvit.support.files.atomic import move, write_atomically
 from tinyvit.support.files.locks import Taken
 from tinyvit.support.files.reading import open_regular, parse_json, read_json, read_text
 from tinyvit.training.runs.claim import Claim
 from tinyvit.training.settings import Settings
 from tinyvit.weights.checkpoint import Checkpoint, is_change, is_record, load_checkpoint
+from tinyvit.weights.known import KNOWN
 
 
 class RunFolder:
@@ -213,7 +214,8 @@ class RunFolder:
         """An existing run. Raises UserError if there is none."""
         run = cls(path)
         if not path.exists():
-            raise UserError(f"there is no folder {path}: expected a run folder made by tinyvit.train.")
+            hint = did_you_mean(str(path), KNOWN)
+            raise UserError(f"there is no folder {path}{hint}: expected a run folder made by tinyvit.train.")
         if not run.config_path.is_file():
             raise UserError(
                 f"{path} is not a run folder (it has no config.json): expected one made by tinyvit.train."
