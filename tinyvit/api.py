@@ -209,7 +209,7 @@ class Model(Looking):
         epoch, loss and, if it was judged, validation_loss and validation_accuracy; report is called with the
         same numbers, in that order, and training ends if it returns True. With patience=N it ends when N
         judgements in a row were not better than the best, and the model is that of the best. sample_weight
-        (n,) is how often each image comes in the long run, relative to the others.
+        (n,) is how often each image is drawn on average, relative to the others.
 
         progress is whether to print a line that moves and a line for each epoch. By default that is done in a
         terminal or a notebook, unless there is a report.

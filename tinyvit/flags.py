@@ -102,8 +102,8 @@ def _add_run_flags(run: argparse._ActionsContainer) -> None:
         "--config",
         type=some_path,
         metavar="FILE",
-        help="repeat a run from its config.json, or take settings from a JSON object such as "
-        '{"lr": 0.002, "flip": true}; other flags take precedence',
+        help="repeat a run from its config.json, or take some settings from a JSON file; other flags take "
+        'precedence, and {"lr": 0.002, "flip": true} is such a file',
     )
     run.add_argument(
         "--dry-run",

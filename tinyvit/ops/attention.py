@@ -60,7 +60,7 @@ def attention_backward(dy: Array, cache: tuple) -> tuple[Array, ...]:
 
 def attend(q: Array, k: Array, v: Array) -> tuple[Array, tuple]:
     """A mixture of the values for each query: q (B, H, Q, K), k and v (B, H, N, K) to o (B, H, Q, K)."""
-    q = q * (1 / math.sqrt(q.shape[-1]))  # q is scaled, since it is smaller than S
+    q = q * (1 / math.sqrt(q.shape[-1]))  # cheaper than scaling S
     A, _ = softmax(q @ k.transpose(0, 1, 3, 2))  # (B, H, Q, N)                              eq. 2, 3
     return A @ v, (q, k, v, A)  #                                                            eq. 4
 

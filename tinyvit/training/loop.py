@@ -37,8 +37,8 @@ class Trainer:
     """Trains a model's parameters in place, on their own device.
 
     The model is judged by the validation images or, if there are none, by the test images; if there are
-    neither, it is not judged. sample_weight (n,) is how often each image comes in the long run, relative to
-    the others. kept() is what the message says is left if training diverges. progress, if given, shows each
+    neither, it is not judged. sample_weight (n,) is how often each image is drawn on average, relative
+    to the others. kept() returns the sentence that says, if training diverges, what was saved. progress, if given, shows each
     step and each epoch.
 
     Subclasses add to what happens between steps and between epochs.
@@ -69,7 +69,7 @@ class Trainer:
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
 
     def fit(self) -> None:
-        """Train to the end. Raises Diverged, a UserError, if nothing good can come of it."""
+        """Train to the end. Raises Diverged, a UserError, if training diverges."""
         with without_overflow_warnings():
             while not self.state.is_finished(self.settings):
                 epoch, meter = len(self.state.records), Meter(self.guard)
@@ -98,9 +98,9 @@ class Trainer:
             with state.timed():
                 indices = indices_of_batch(order, k, s.batch_size, s.repeats)
                 plan = plan_batch(s.seed, step, indices, **self.augmentation)
-                due = meter.add(*engine.step(plan, self.learning_rate(step)))
+                must_read = meter.add(*engine.step(plan, self.learning_rate(step)))
                 state.step, stopping = step, self._is_to_stop()
-                if due or k + 1 == count or stopping:
+                if must_read or k + 1 == count or stopping:
                     losses, norms, last = meter.read(step, s.batch_size)
                     state.loss_sum += losses
                     state.norm_sum += norms

@@ -1,9 +1,9 @@
 """The table of settings: everything that determines a training run, one row a setting.
 
 Whatever else concerns settings follows from it: the flags of the commands and their help, the checks and
-their messages, config.json, what a resumed run may change, and the keywords of Model.fit and ViTClassifier.
-A new setting is a row of Settings (and of FitSettings, if it is about training), and acts where its name is
-read.
+their messages, config.json, what a resumed run may change, and the keywords of Model.fit.
+A new setting is a row of Settings (and of FitSettings, if it is about training), and takes effect where
+code reads it. ViTClassifier names the settings that it has.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tinyvit.support.distributed import by_first
 from tinyvit.support.errors import UserError, did_you_mean
 from tinyvit.support.files.reading import read_json
 
-LENGTHS, WARMUPS = ("epochs", "steps"), ("warmup_epochs", "warmup_steps")  # of each, one replaces the other
+LENGTHS, WARMUPS = ("epochs", "steps"), ("warmup_epochs", "warmup_steps")  # give only one of each pair
 _SIZES = ", ".join(usual_name(f"{size}/1").partition("/")[0] for size in SIZES)
 _RESNETS = ", ".join(f"resnet-{size}" for size in RESNETS)
 
@@ -52,10 +52,10 @@ class Resume(Enum):
     """What a resumed run does with another value of a setting."""
 
     REFUSE = "refuse"  # the data depend on it, or the shape of what is saved
-    CHANGE = "change"  # has it from there on, and records that
+    CHANGE = "change"  # uses the new value from then on, and records that
     EXTEND = "extend"  # takes it if the run becomes longer, and records that
-    COMPUTE = "compute"  # has it this time, and records that: the last digits depend on it
-    FREE = "free"  # has it this time: no number depends on it
+    COMPUTE = "compute"  # uses it for this session, and records that: the last digits depend on it
+    FREE = "free"  # uses it for this session: no number depends on it
 
 
 REFUSE, CHANGE, EXTEND, COMPUTE, FREE = Resume
@@ -64,7 +64,7 @@ REFUSE, CHANGE, EXTEND, COMPUTE, FREE = Resume
 class Row(NamedTuple):
     """What the table says of a setting; kinds are the types that its values may have.
 
-    The help of a setting whose default says too little ends with what it means, as (default: ...).
+    The help of a setting whose default value needs explaining ends with the explanation, as (default: ...).
     """
 
     name: str
@@ -178,7 +178,7 @@ class Settings:
         "where positions are added: once, in every block with a table for each, or in every block with one "
         "shared table (default: stem; for relative and bias, blocks)")
     init: str = _model("official", limits.one_of(INITS), help=
-        "first values: those of the official code; or mimetic, with which attention looks at close and "
+        "initial values: those of the official code; or mimetic, so that attention favours nearby and "
         "similar patches from the start")
     whiten: bool = _model(False, limits.SWITCH, help=
         "start from a patch embedding that sees fine detail as well as brightness, computed from the "
@@ -225,7 +225,7 @@ class Settings:
         "strength of weight decay, which acts only on matrices, and not with sgd (default: 0.05; with "
         "adam, 0)")
     freeze: str | None = _training(None, limits.TEXT, metavar="PARTS", help=
-        "what does not learn, separated by commas: stem, blocks.0-9, blocks.3, backbone (all but the "
+        "parts to keep fixed, separated by commas: stem, blocks.0-9, blocks.3, backbone (all but the "
         "head), matrices (all but norms, biases and the head), or the beginning of a parameter's name "
         "(default: nothing)")
     layer_decay: float = _training(1.0, limits.SHARE, help=

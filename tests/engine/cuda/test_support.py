@@ -1,7 +1,7 @@
 """Which engine is chosen on a GPU, at which precision, and the line that says why if it is another one."""
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 
 from tests.helpers import tiny_config
 from tests.stand_in_cuda import FakeCublas
+from tinyvit.data import BatchPlan
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training, make_engine
 from tinyvit.engine.cuda import cublas
 from tinyvit.engine.cuda import engine as engine_module
@@ -211,3 +212,10 @@ def test_a_graph_is_not_needed_to_see_what_a_step_takes(cuda):
     assert engine.summary(2_000).startswith("CUDA kernels, bf16, workspace of ")
     small, large = (float(engine.summary(n).split()[-2].replace(",", "")) for n in (2_000, 20_000))
     assert 8 * small < large < 12 * small
+
+
+def test_a_plan_has_no_field_that_the_tables_for_a_gpu_leave_out():
+    """What plan_tables does not know would be left out on a GPU in silence."""
+    known = {"indices", "down", "right", "flip", "operations", "mixing", "erasing", "after"}
+    in_the_keys_or_refused = {"seed", "step", "first", "crops"}
+    assert {field.name for field in fields(BatchPlan)} == known | in_the_keys_or_refused
