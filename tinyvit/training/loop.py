@@ -38,8 +38,8 @@ class Trainer:
 
     The model is judged by the validation images or, if there are none, by the test images; if there are
     neither, it is not judged. sample_weight (n,) is how often each image is drawn on average, relative
-    to the others. kept() returns the sentence that says, if training diverges, what was saved. progress, if given, shows each
-    step and each epoch.
+    to the others. kept() returns the sentence that says, if training diverges, what was saved. progress, if
+    given, shows each step and each epoch.
 
     Subclasses add to what happens between steps and between epochs.
     """
