@@ -19,7 +19,7 @@ from tinyvit.data import ImageSet
 from tinyvit.engine import ReferenceEngine, Training
 from tinyvit.model import initialise, preset
 from tinyvit.optim import make_optimizer
-from tinyvit.support.distributed import ALONE, Ranks, acting_as, by_first, in_turn
+from tinyvit.support.distributed import ALONE, Ranks, acting_as, on_rank_zero, one_per_machine_first
 from tinyvit.support.errors import UserError
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training import build_trainer, evaluation, run_trainer, saving
@@ -247,7 +247,7 @@ def test_another_pixel_on_one_rank_is_a_mistake(photos, tmp_path, monkeypatch, p
                 getattr(dataset, part).images[0, 0, 0, 0] ^= 1
         return dataset
 
-    monkeypatch.setattr(build_trainer, "load_data", in_turn(damaged_once))
+    monkeypatch.setattr(build_trainer, "load_data", one_per_machine_first(damaged_once))
     found = errors_of(2, lambda ranks: train(chosen(photos), tmp_path / "run"))
     assert found[0] == found[1] and "the images and labels are not" in found[0]
 
@@ -288,7 +288,7 @@ def test_nobody_leaves_while_the_first_rank_writes(photos, tmp_path, monkeypatch
         train(chosen(photos, epochs=1), tmp_path / "run", progress=Progress(io.StringIO()))
         events.append(ranks.rank)
 
-    monkeypatch.setattr(saving, "save_checkpoint", by_first(slowly))
+    monkeypatch.setattr(saving, "save_checkpoint", on_rank_zero(slowly))
     together(3, work)
     assert {*events[:-3]} == {"last.npz", "best.npz"} and {*events[-3:]} == {0, 1, 2}
 
@@ -297,7 +297,7 @@ def test_a_full_disk_is_a_mistake_of_all(photos, tmp_path, monkeypatch):
     def full(path, *args):
         raise UserError(f"cannot write {path}: No space left on device.")
 
-    monkeypatch.setattr(saving, "save_checkpoint", by_first(full))
+    monkeypatch.setattr(saving, "save_checkpoint", on_rank_zero(full))
     found = errors_of(3, lambda ranks: train(chosen(photos, epochs=1), tmp_path / "run"))
     assert found[0] == found[1] == found[2] and "No space left" in found[0]
 
@@ -313,7 +313,7 @@ def test_only_the_first_rank_undoes_a_fine_tuning_that_failed(photos, alone, tmp
     def fails(trainer, deadline):
         raise UserError("training has diverged.")
 
-    monkeypatch.setattr(RunFolder, "mark_start", by_first(marked))
+    monkeypatch.setattr(RunFolder, "mark_start", on_rank_zero(marked))
     monkeypatch.setattr(run_trainer.RunTrainer, "fit", fails)
     settings = chosen(photos, weights=str(alone), model="alone")
     assert errors_of(2, lambda ranks: train(settings, tmp_path / "run"))[0]

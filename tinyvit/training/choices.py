@@ -11,7 +11,7 @@ from tinyvit.backend import Device
 from tinyvit.data import PHOTOS
 from tinyvit.model import ViTConfig, is_resnet
 from tinyvit.support.cores import cores_of_one
-from tinyvit.support.distributed import by_first, current
+from tinyvit.support.distributed import current, on_rank_zero
 from tinyvit.support.errors import UserError
 from tinyvit.support.figures import counted
 from tinyvit.support.limits import MOST_THREADS
@@ -316,7 +316,7 @@ def _length_in_epochs(settings: Settings, images: int) -> float:
     return settings.steps / max(1, images // settings.batch_size)
 
 
-@by_first
+@on_rank_zero
 def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[str, Any]) -> Settings:
     """The run's own settings, perhaps extended or with others of those that may change.
 
@@ -355,7 +355,7 @@ def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict
     return changed
 
 
-@by_first
+@on_rank_zero
 def what_changed(
     start: dict[str, Any], changed: list[dict[str, Any]], settings: Settings
 ) -> dict[str, list[Any]]:

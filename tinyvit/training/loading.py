@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.model import Model
-from tinyvit.support.distributed import in_turn
+from tinyvit.support.distributed import one_per_machine_first
 from tinyvit.support.errors import UserError
 from tinyvit.support.files.download import Report
 from tinyvit.training.runs.folder import RunFolder, has_checkpoint
@@ -20,7 +20,7 @@ from tinyvit.weights.read import is_by_tinyvit, load_weights, usual_position_res
 from tinyvit.weights.resize import at_image_size
 
 
-@in_turn
+@one_per_machine_first
 def load_any(
     source: str, report: Report | None = None, heads: int | None = None, checkpoint: str = "best"
 ) -> Model:

@@ -22,7 +22,7 @@ from tinyvit.data import (
 )
 from tinyvit.data.dataset import Rows
 from tinyvit.model import Params, ViTConfig
-from tinyvit.support.distributed import by_first, current, in_turn
+from tinyvit.support.distributed import current, on_rank_zero, one_per_machine_first
 from tinyvit.support.errors import UserError
 from tinyvit.support.figures import counted
 from tinyvit.support.limits import MOST_EPOCHS
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _AT_A_TIME = 500  # images, of which the checksum is made
 
 
-@by_first
+@on_rank_zero
 def check_not_among_classes(out: Path | None, settings: Settings) -> None:
     """Raise UserError if the folder of a new run would be one of the data's class folders, or in one."""
     data, run = Path(settings.data_dir or ""), out or Path("runs")  # as RunFolder.claim has it
@@ -51,7 +51,7 @@ def check_not_among_classes(out: Path | None, settings: Settings) -> None:
             )
 
 
-@in_turn
+@one_per_machine_first
 def load_data(
     settings: Settings,
     data_url: str | None,
@@ -162,7 +162,7 @@ def needs_download(run: RunFolder, data_dir: Path | None) -> bool:
     return not is_at_hand(settings.dataset, Path(data_dir or settings.data_dir or "data"))
 
 
-@by_first
+@on_rank_zero
 def check_classes(run: RunFolder, dataset: Dataset) -> None:
     """Raise UserError if the classes of the data are not those of the run, unless it learns without them."""
     if run.settings().target is None and dataset.classes != run.classes():
@@ -184,7 +184,7 @@ def _first_difference(found: tuple[str, ...], expected: tuple[str, ...]) -> str:
     return f"their order differs: class {place} is {found[place]!r} instead of {expected[place]!r}"
 
 
-@by_first
+@on_rank_zero
 def check_files(run: RunFolder, dataset: Dataset) -> None:
     """Raise UserError if the images of a run that is to be resumed are not those that it was started with."""
     if _have_changed(run, dataset):

@@ -16,7 +16,7 @@ from tinyvit.data import Dataset, one_of_each
 from tinyvit.data.photo_fit import fit_for
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import Params, ViTConfig
-from tinyvit.support.distributed import by_first, current
+from tinyvit.support.distributed import current, on_rank_zero
 from tinyvit.support.errors import UserError
 from tinyvit.training.evaluation import COLOURS_RIGHT
 from tinyvit.training.runs.folder import RunFolder
@@ -122,7 +122,7 @@ class EpochFiles:
         self._board = TensorBoard(run.path / "tensorboard") if settings.log and current().is_first else None
         self._next = -math.inf  # when it is time to draw again
 
-    @by_first
+    @on_rank_zero
     def write(self, records: list[dict[str, Any]], best_epoch: int, is_last: bool = True) -> None:
         """Write the records of all epochs so far, and draw their curves, in any case if it is the last."""
         self._try(
@@ -151,7 +151,7 @@ class EpochFiles:
 _MOST = 10
 
 
-@by_first
+@on_rank_zero
 def write_samples(run: RunFolder, dataset: Dataset, note: Callable[[str], None]) -> None:
     """Write the first test image of each class, of ten at most, as samples/CLASS.png, unless it is there.
 
@@ -166,7 +166,7 @@ def write_samples(run: RunFolder, dataset: Dataset, note: Callable[[str], None])
         note(f"test images were not written to {run.samples_path}, but training continues: {error}")
 
 
-@by_first
+@on_rank_zero
 def write_names(run: RunFolder, dataset: Dataset) -> None:
     """Write split.json and left_out.json, of data whose images have names."""
     parts = {"train": dataset.train, "validation": dataset.validation, "test": dataset.test}

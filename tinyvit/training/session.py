@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.backend import Device, select_device
-from tinyvit.support.distributed import by_first, current, for_all_ranks
+from tinyvit.support.distributed import current, for_all_ranks, on_rank_zero
 from tinyvit.support.errors import UserError
 from tinyvit.support.figures import as_argument, call
 from tinyvit.support.shell.progress import Progress
@@ -103,7 +103,7 @@ def train(
         return _fit(trainer, device, deadline, progress)
 
 
-@by_first
+@on_rank_zero
 def _why_not_the_same(config: Path, chosen: dict[str, Any]) -> str:
     """The reason why the settings in a config.json do not repeat its run; empty if they do."""
     stages = []
@@ -148,7 +148,7 @@ def _resume(run: RunFolder, chosen: dict[str, Any], deadline: float, context: Ru
         return _fit(trainer, device, deadline, progress)
 
 
-@by_first
+@on_rank_zero
 def _complete(run: RunFolder, checkpoint: Checkpoint, settings: Settings, context: RunContext) -> None:
     """Write what a finished run lacks if it was stopped after its last checkpoint, and say what is next."""
     state, changed, progress = State(**checkpoint.progress), "nothing was changed", context.progress
@@ -233,7 +233,7 @@ def _device(wanted: str) -> Device:
     return device
 
 
-@by_first
+@on_rank_zero
 def _run_to_resume(out: Path | None, resume: Path | bool) -> RunFolder:
     if not isinstance(resume, Path):
         return RunFolder.open(out or latest_run())
@@ -242,7 +242,7 @@ def _run_to_resume(out: Path | None, resume: Path | bool) -> RunFolder:
     return RunFolder.open(resume)
 
 
-@by_first
+@on_rank_zero
 def _last_checkpoint(run: RunFolder) -> Checkpoint | None:
     """The checkpoint to resume from; None if the run ended before its first."""
     if run.last_path.exists():

@@ -27,7 +27,7 @@ from tinyvit.objectives.patch_targets import TARGETS
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS, usual_learning_rate
 from tinyvit.support import limits
-from tinyvit.support.distributed import by_first
+from tinyvit.support.distributed import on_rank_zero
 from tinyvit.support.errors import UserError, did_you_mean
 from tinyvit.support.files.reading import read_json
 
@@ -289,7 +289,7 @@ class Settings:
         return asdict(self)
 
     @classmethod
-    @by_first
+    @on_rank_zero
     def load(cls, path: Path) -> Settings:
         """The settings in a run's config.json, or in any JSON file that contains an object of settings.
 
@@ -314,7 +314,7 @@ _GONE = ("shard_optimizer",)  # settings of older versions that changed nothing 
 _REMEDY = "Use the version of tinyvit that wrote it, or correct the file."
 
 
-@by_first
+@on_rank_zero
 def few_settings(path: Path) -> dict[str, Any] | None:
     """The settings in a JSON object that has some of them, as flags would give them; None for those of a run.
 

@@ -9,7 +9,7 @@ from tinyvit.backend import Device, array_module
 from tinyvit.engine import make_engine
 from tinyvit.model import is_resnet, usual_name
 from tinyvit.optim import averaged
-from tinyvit.support.distributed import by_first
+from tinyvit.support.distributed import on_rank_zero
 from tinyvit.support.errors import UserError
 from tinyvit.support.figures import as_argument, call, counted, duration
 from tinyvit.training.evaluation import figures_of_epoch
@@ -78,7 +78,7 @@ def announce(trainer: RunTrainer) -> None:
             trainer.progress.note(f"it takes {time} on this machine, calculated from a second of training")
 
 
-@by_first
+@on_rank_zero
 def outcome(trainer: RunTrainer) -> list[str]:
     """The lines for a run that has come to its end."""
     settings, state = trainer.settings, trainer.state

@@ -27,7 +27,7 @@ from tinyvit.backend import Array, to_numpy
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.ops.resize import METHODS
-from tinyvit.support.distributed import by_first
+from tinyvit.support.distributed import on_rank_zero
 from tinyvit.support.errors import UserError, class_name
 from tinyvit.support.files.atomic import write_atomically
 from tinyvit.support.files.npz import SEALED, add_seal, names_in_npz, read_npz
@@ -58,7 +58,7 @@ class Checkpoint:
     photo_fit: PhotoFit | None = None
 
 
-@by_first
+@on_rank_zero
 def save_checkpoint(path: Path, checkpoint: Checkpoint, previous: Path | None = None) -> None:
     """Write a checkpoint atomically; the one that it replaces, if any, is then found at previous.
 

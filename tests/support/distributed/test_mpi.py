@@ -83,7 +83,7 @@ def test_one_rank_of_each_machine_goes_first():
     called = []
 
     def work(ranks):
-        return ranks.in_turn(lambda: called.append(ranks.rank) or ranks.rank)
+        return ranks.one_per_machine_first(lambda: called.append(ranks.rank) or ranks.rank)
 
     assert together(4, work, ["a", "a", "b", "b"]) == [0, 1, 2, 3]
     assert sorted(called[:2]) == [0, 2] and sorted(called[2:]) == [1, 3]
@@ -96,7 +96,7 @@ def test_an_error_of_any_rank_is_raised_by_all_and_names_it(failing):
             if ranks.rank == failing:
                 raise OSError(2, "No such file", "data/x")
 
-        ranks.in_turn(load)
+        ranks.one_per_machine_first(load)
 
     found = errors_of(4, work, ["a", "a", "b", "b"])
     assert len(set(found)) == 1 and "No such file" in found[0]
@@ -130,4 +130,5 @@ def test_one_process_alone_gets_back_what_it_has():
     ALONE.all_reduce(flat)
     np.testing.assert_array_equal(flat, numbers(0))
     assert ALONE.part(7) == slice(0, 7)
-    assert ALONE.first(lambda: 3) == ALONE.in_turn(lambda: 3) == ALONE.max(3) == ALONE.sum(3) == 3
+    assert ALONE.first(lambda: 3) == ALONE.one_per_machine_first(lambda: 3) == 3
+    assert ALONE.max(3) == ALONE.sum(3) == 3

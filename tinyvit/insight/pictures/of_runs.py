@@ -11,7 +11,7 @@ from tinyvit.insight.patches import filled_patches
 from tinyvit.insight.pictures.curves import draw_curves
 from tinyvit.insight.pictures.rows import SHOWN, VERSIONS, draw_augmentation, draw_patches
 from tinyvit.model import Params, ViTConfig
-from tinyvit.support.distributed import by_first
+from tinyvit.support.distributed import on_rank_zero
 from tinyvit.training.run_data import check_fit
 from tinyvit.training.settings import Settings
 
@@ -39,7 +39,7 @@ class RunPictures:
         draw_augmentation_of(settings, dataset, path)
 
 
-@by_first
+@on_rank_zero
 def draw_augmentation_of(settings: Settings, dataset: Dataset, path: Path) -> None:
     """Draw a sheet of training images, as they are and as steps with these settings would change them.
 

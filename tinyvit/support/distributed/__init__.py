@@ -4,17 +4,24 @@ Code that is written for one process mentions them in a decorator at most: see `
 """
 
 from tinyvit.support.distributed.job import error_prefix, for_all_ranks, one_job, start
-from tinyvit.support.distributed.ranks import ALONE, Ranks, acting_as, by_first, current, in_turn
+from tinyvit.support.distributed.ranks import (
+    ALONE,
+    Ranks,
+    acting_as,
+    current,
+    on_rank_zero,
+    one_per_machine_first,
+)
 
 __all__ = [
     "ALONE",
     "Ranks",
     "acting_as",
-    "by_first",
     "current",
     "error_prefix",
     "for_all_ranks",
-    "in_turn",
+    "on_rank_zero",
     "one_job",
+    "one_per_machine_first",
     "start",
 ]

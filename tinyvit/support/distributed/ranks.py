@@ -3,9 +3,10 @@
 Each process is a rank, numbered from 0. A method that is called a collective must be called by all ranks, in
 the same order: it returns only when all have called it. With one process every collective returns at once.
 
-So that a training run is written for one process, `by_first` marks a function that rank 0 carries out for
-all, such as writing into the run folder, and `in_turn` one that every rank needs but one of a machine should
-carry out before the others, such as a download. Within either there is one process, whatever else is marked.
+So that a training run is written for one process, `on_rank_zero` marks a function that rank 0 carries out for
+all, such as writing into the run folder, and `one_per_machine_first` one that every rank needs but one of a
+machine should carry out before the others, such as a download. Within either there is one process, whatever
+else is marked.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class Ranks:
             raise error
         return cast(T, result)
 
-    def in_turn(self, function: Callable[..., T], *args: object) -> T:
+    def one_per_machine_first(self, function: Callable[..., T], *args: object) -> T:
         """The result of the function on this rank, called first by one rank of each machine. A collective.
 
         So a download that each needs is made once. If it raises UserError or OSError on a rank, all do, and
@@ -144,7 +145,7 @@ def acting_as(ranks: Ranks) -> Iterator[Ranks]:
         _current.reset(token)
 
 
-def by_first(function: Callable[P, T]) -> Callable[P, T]:
+def on_rank_zero(function: Callable[P, T]) -> Callable[P, T]:
     """A function that rank 0 carries out for all: see Ranks.first. A collective."""
 
     @functools.wraps(function)
@@ -154,12 +155,12 @@ def by_first(function: Callable[P, T]) -> Callable[P, T]:
     return run
 
 
-def in_turn(function: Callable[P, T]) -> Callable[P, T]:
+def one_per_machine_first(function: Callable[P, T]) -> Callable[P, T]:
     """A function that every rank carries out, one of each machine before the others. A collective."""
 
     @functools.wraps(function)
     def run(*args: P.args, **named: P.kwargs) -> T:
-        return current().in_turn(_alone, function, args, named)
+        return current().one_per_machine_first(_alone, function, args, named)
 
     return run
 

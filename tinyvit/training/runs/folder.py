@@ -35,7 +35,7 @@ import numpy as np
 from tinyvit import __version__
 from tinyvit.data import PHOTOS
 from tinyvit.model import ViTConfig
-from tinyvit.support.distributed import by_first
+from tinyvit.support.distributed import on_rank_zero
 from tinyvit.support.errors import UserError, class_name, did_you_mean
 from tinyvit.support.files.atomic import move, write_atomically
 from tinyvit.support.files.locks import Taken
@@ -70,7 +70,7 @@ class RunFolder:
         return RunFolder, (self.path,)
 
     @classmethod
-    @by_first
+    @on_rank_zero
     def claim(cls, out: Path | None, dataset: str, root: Path = Path("runs")) -> RunFolder:
         """A folder for a new run, reserved for this process until release.
 
@@ -100,7 +100,7 @@ class RunFolder:
                     return run
         raise AssertionError("numbers do not end")
 
-    @by_first
+    @on_rank_zero
     def create(
         self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int, data: str = ""
     ) -> None:
@@ -113,7 +113,7 @@ class RunFolder:
         self._write_config(settings, model, classes, parameters, data)
         self._claim.add(self.config_path)
 
-    @by_first
+    @on_rank_zero
     def extend(self, settings: Settings, changed: Sequence[dict[str, Any]] = ()) -> None:
         """Rewrite config.json with other settings, and all changes so far; everything else in it is kept."""
         parameters = self._config("parameters", int)
@@ -144,7 +144,7 @@ class RunFolder:
         text = json.dumps(record, indent=2) + "\n"
         write_atomically(self.config_path, lambda file: file.write(text.encode()))
 
-    @by_first
+    @on_rank_zero
     def lock(self) -> None:
         """Keep other processes from training into this folder until release or the end of this process.
 
@@ -164,13 +164,13 @@ class RunFolder:
             self._claim.delete_what_was_made()
         self._claim.unlock()
 
-    @by_first
+    @on_rank_zero
     def mark_start(self) -> None:
         """Note that the last checkpoint is that of a new run: release deletes it if no other follows."""
         self.only_start = True
         self._claim.add(self.last_path)
 
-    @by_first
+    @on_rank_zero
     def write_names(self, left_out: dict[str, str], split: dict[str, Sequence[str]]) -> None:
         """Write left_out.json, a reason for each name, and split.json, the names of each part, if any."""
         for path, names in ((self.left_out_path, left_out), (self.split_path, split)):
@@ -239,7 +239,7 @@ class RunFolder:
         """The run, if the source of a model is the folder of one that has a checkpoint; else None."""
         return cls.open(Path(source)) if has_checkpoint(Path(source)) else None
 
-    @by_first
+    @on_rank_zero
     def settings(self) -> Settings:
         """The settings the run was started with, or has had since it was last resumed with others."""
         return Settings.from_dict(self._config("settings", dict), self.config_path)
@@ -261,7 +261,7 @@ class RunFolder:
         """The digest of the files that the images were read from; empty if there is none."""
         return self._config("data", str, "")
 
-    @by_first
+    @on_rank_zero
     def changed(self) -> list[dict[str, Any]]:
         """See changes_in."""
         return changes_in(self.config_path)
@@ -284,7 +284,7 @@ class RunFolder:
             )
         return checkpoint
 
-    @by_first
+    @on_rank_zero
     def recover_last(self) -> None:
         """Use the previous checkpoint if there is no last one: it was deleted, or was just being replaced."""
         if self.previous_path.exists() and not self.last_path.exists():
