@@ -60,6 +60,7 @@ def test_common_flags_are_in_help_and_rare_ones_in_help_all(go):
         assert f"\n  {flag}" not in brief and f"\n  {flag}" in everything
     assert "augmentation:" in everything and "augmentation:" not in brief
     assert "SIZE is one of" in everything and "SIZE is one of" not in brief
+    assert "(default: 0.001; with sgd, 0.05)" in everything and "(default: 0.001)" in brief
 
 
 # Suggestions.

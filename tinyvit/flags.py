@@ -102,8 +102,8 @@ def _add_run_flags(run: argparse._ActionsContainer) -> None:
         "--config",
         type=some_path,
         metavar="FILE",
-        help="repeat a run from its config.json, or take some settings from a JSON file; other flags take "
-        'precedence, and {"lr": 0.002, "flip": true} is such a file',
+        help="repeat a run from its config.json, or take some settings from a JSON object; other flags take "
+        'precedence. An object with two settings is {"lr": 0.002, "flip": true}',
     )
     run.add_argument(
         "--dry-run",

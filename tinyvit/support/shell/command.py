@@ -96,15 +96,16 @@ class _Formatter(argparse.HelpFormatter):
 
 
 class _BriefFormatter(_Formatter):
-    """Without the rare flags; of the others, the first clause and the default."""
+    """Without the rare flags; of the others' help and default, the first clause."""
 
     def add_argument(self, action: argparse.Action) -> None:
         if not isinstance(action.help, Rare):
             super().add_argument(action)
 
     def _get_help_string(self, action: argparse.Action) -> str:
-        text, default, value = (action.help or "").partition(" (default: ")
-        return re.split("[.:;] ", text)[0] + default + value
+        text, _, default = (action.help or "").partition(" (default: ")
+        default = re.split("[,;] ", default.removesuffix(")"))[0]
+        return re.split("[.:;] ", text)[0] + (f" (default: {default})" if default else "")
 
 
 class _Help(argparse.Action):
