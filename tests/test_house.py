@@ -21,7 +21,7 @@ TESTS = Path(__file__).parent
 SOURCES = (".py", ".cu", ".cuh", ".js", ".css", ".html")
 TOP = "tinyvit"  # the commands, and what `import tinyvit` gives
 BUDGET = {  # lines, files; a room imports nothing from the rooms below it
-    "support": (2_706, 23),
+    "support": (2_707, 23),
     "ops": (1_833, 32),
     "model": (3_574, 39),
     "objectives": (280, 4),
