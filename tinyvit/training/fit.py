@@ -13,13 +13,13 @@ import numpy as np
 from tinyvit.data import ImageSet
 from tinyvit.data.classifier_input import checked_weights
 from tinyvit.model import Params, ViTConfig
-from tinyvit.support.errors import UserError, nearest
+from tinyvit.support.errors import UserError, did_you_mean, nearest
 from tinyvit.training.choices import FIT, fit_settings
 from tinyvit.training.divergence import Diverged
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation
 from tinyvit.training.loop import Trainer
 from tinyvit.training.run_data import check_batches
-from tinyvit.training.settings import FitSettings, table
+from tinyvit.training.settings import FitSettings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -52,9 +52,10 @@ def fit(
         if value is not None
     }
     if unknown := sorted(given.keys() - set(FIT)):
-        about = [name for name in FIT if unknown[0].replace("_", " ") in table()[name].help]
-        offered = nearest(unknown[0], about) if about else nearest(unknown[0], FIT)
-        raise UserError(f"fit has no setting {unknown[0]}: expected some of {offered}.")
+        meant = did_you_mean(unknown[0], FIT)
+        raise UserError(
+            f"fit has no setting {unknown[0]}{meant}: expected some of {nearest(unknown[0], FIT)}."
+        )
     if report is not None and not callable(report):
         raise UserError(f"report is {report!r}, expected a function of the epoch and its loss.")
     if validation is None and "patience" in given:
