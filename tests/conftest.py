@@ -5,7 +5,9 @@ import sys
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from functools import cache
 from io import StringIO
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -138,3 +140,26 @@ def trained(run_once):
 def left_alone(run_once):
     """A run of 3 epochs that nothing happened to; copy it to change it."""
     return run_once()
+
+
+@pytest.fixture
+def card(cuda, monkeypatch):
+    """The stand-in for a GPU with a clock, on which every event is a millisecond after the one before."""
+    from tests.engine.cuda.engine_cases import CASES, instances  # here, as few tests need them
+    from tinyvit.bench.case import Case
+
+    ticks = count()
+
+    class Event:
+        def record(self):
+            self.at = next(ticks)
+
+        def synchronize(self):
+            assert self.at is not None
+
+    cuda.xp.cuda.Event = Event
+    cuda.xp.cuda.get_elapsed_time = lambda a, b: float(b.at - a.at)
+    cuda.xp.get_default_memory_pool = lambda: SimpleNamespace(total_bytes=lambda: 123_000_000)
+    cuda.xp.instances = instances()
+    monkeypatch.setattr(Case, "config", property(lambda self: CASES[self.model]))
+    return cuda.xp

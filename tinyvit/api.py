@@ -93,8 +93,8 @@ class Model(Looking):
     list of photos: paths, bytes, open files, images of Pillow; or as an ImageSet, whose labels hold where no
     others are given. tinyvit normalises and resizes them itself: a photo is fitted as photo_fit says, while
     pixels are resized to the model's shape as they are, so that an image which is not of that shape gives
-    another answer as pixels than as a photo. Results are NumPy arrays with one row per image, if nothing else
-    is said. Anything else raises a UserError.
+    another answer as pixels than as a photo. Unless a method says otherwise, it returns a NumPy array with a
+    row for each image. Other images raise a UserError.
     """
 
     threads: int | None = None
@@ -214,7 +214,7 @@ class Model(Looking):
         progress is whether to print a line that moves and a line for each epoch. By default that is done in a
         terminal or a notebook, unless there is a report.
 
-        Raises UserError for what cannot be, and if training diverges; the model is then as it was before.
+        Raises UserError for unfit settings or data, and if training diverges; the model is then as before.
         """
         from tinyvit.training.fit import fit  # here, as a prediction needs nothing of it
 

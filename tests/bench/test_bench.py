@@ -10,14 +10,12 @@ import subprocess
 import sys
 import time
 from functools import partial
-from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from tests.engine.cuda.engine_cases import CASES, SIDE, instances
+from tests.engine.cuda.engine_cases import SIDE
 from tests.stand_in_cuda import Stream
 from tests.tiny_runs import assert_one_line, enter
 from tinyvit import bench, ops
@@ -197,26 +195,6 @@ def test_a_side_that_was_killed_has_had_too_little_memory():
 # On a GPU: the stand-in for CuPy.
 
 ON_GPU = Case("mean", SIDE, 3, "train", 1, "bf16", "gpu")
-
-
-@pytest.fixture
-def card(cuda, monkeypatch):
-    """The stand-in with a clock, on which every event is a millisecond after the one before."""
-    ticks = count()
-
-    class Event:
-        def record(self):
-            self.at = next(ticks)
-
-        def synchronize(self):
-            assert self.at is not None
-
-    cuda.xp.cuda.Event = Event
-    cuda.xp.cuda.get_elapsed_time = lambda a, b: float(b.at - a.at)
-    cuda.xp.get_default_memory_pool = lambda: SimpleNamespace(total_bytes=lambda: 123_000_000)
-    cuda.xp.instances = instances()
-    monkeypatch.setattr(Case, "config", property(lambda self: CASES[self.model]))
-    return cuda.xp
 
 
 @pytest.mark.parametrize("mode", ["train", "infer"])

@@ -3,13 +3,12 @@
 import ctypes
 import json
 from dataclasses import replace
-from itertools import count
 
 import numpy as np
 import pytest
 
 from tests.bfloat16 import from_bf16
-from tests.engine.cuda.engine_cases import CASES, SIDE, instances
+from tests.engine.cuda.engine_cases import CASES, SIDE
 from tests.engine.cuda.on_gpu import RawModule
 from tests.engine.cuda.run import compiled
 from tests.lab import agreement, ceilings, speed
@@ -19,38 +18,19 @@ from tinyvit.bench.tinyvit_side import make_engine_and_step
 from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.support import unsupported
 
-CASE = Case("mean", SIDE, 3, "train", 1, "bf16", "gpu")
-
-
-@pytest.fixture
-def card(cuda, monkeypatch):
-    """The stand-in with a clock, on which every event is a millisecond after the one before."""
-    ticks = count()
-
-    class Event:
-        def record(self):
-            self.at = next(ticks)
-
-        def synchronize(self):
-            assert self.at is not None
-
-    cuda.xp.cuda.Event = Event
-    cuda.xp.cuda.get_elapsed_time = lambda a, b: float(b.at - a.at)
-    cuda.xp.instances = instances()
-    monkeypatch.setattr(Case, "config", property(lambda self: CASES[self.model]))
-    return cuda.xp
+ON_GPU = Case("mean", SIDE, 3, "train", 1, "bf16", "gpu")
 
 
 @pytest.mark.parametrize("mode", ["train", "infer"])
 def test_every_kernel_is_timed_in_the_order_of_the_plan(card, mode):
-    case = replace(CASE, mode=mode)
+    case = replace(ON_GPU, mode=mode)
     found = speed.kernel_seconds(case, rounds=2, ahead=0)
     assert [step.label for step, _ in found] == [step.label for step in plan_of(case).steps]
     assert [seconds for _, seconds in found] == pytest.approx([0.001] * len(found))
 
 
 def test_timing_the_kernels_one_by_one_takes_real_steps(card):
-    engine, step = make_engine_and_step(CASE, "cuda")
+    engine, step = make_engine_and_step(ON_GPU, "cuda")
     step()
     before = engine.params.flat.get()
     for _, call in engine.latest.calls():
