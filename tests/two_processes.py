@@ -4,6 +4,7 @@ When all tests are collected, the process forks. Both take one file of tests aft
 the second are reported as if its tests had run in the first.
 """
 
+import contextlib
 import multiprocessing
 import os
 import sys
@@ -37,13 +38,14 @@ def pytest_runtestloop(session):
     second.start()
     sending.close()
     messages = SimpleQueue()
-    Thread(target=receive, args=(receiving, messages), daemon=True).start()
+    receiver = Thread(target=receive, args=(receiving, messages), daemon=True)
+    receiver.start()
     try:
         for _ in run(session, items):
-            while not messages.empty():
-                tell(session, messages.get())
-        while tell(session, messages.get()):
-            pass
+            tell(session, messages)
+        while receiver.is_alive():
+            receiver.join(0.1)
+            tell(session, messages)
         second.join()
         if second.exitcode:
             session.shouldfail = f"the second process has ended with {second.exitcode}"
@@ -108,21 +110,20 @@ class Sender:
 
 
 def receive(receiving, messages):
-    """Queue what the second process sends, and None when it has ended."""
-    try:
+    """Queue what the second process sends, until it ends."""
+    with receiving, contextlib.suppress(EOFError):
         while True:
             messages.put(receiving.recv())
-    except EOFError:
-        messages.put(None)
 
 
-def tell(session, message):
-    """Report what the second process has sent; whether that was not its end."""
+def tell(session, messages):
+    """Report what the second process has sent."""
     hook = session.config.hook
-    if isinstance(message, dict):
-        report = hook.pytest_report_from_serializable(config=session.config, data=message)
-        hook.pytest_runtest_logreport(report=report)
-    elif message:
-        names = ("warning_message", "when", "nodeid", "location")
-        hook.pytest_warning_recorded.call_historic(kwargs=dict(zip(names, message, strict=True)))
-    return message is not None
+    while not messages.empty():
+        message = messages.get()
+        if isinstance(message, dict):
+            report = hook.pytest_report_from_serializable(config=session.config, data=message)
+            hook.pytest_runtest_logreport(report=report)
+        else:
+            names = ("warning_message", "when", "nodeid", "location")
+            hook.pytest_warning_recorded.call_historic(kwargs=dict(zip(names, message, strict=True)))
