@@ -59,7 +59,12 @@ def run(tmp_path):
 def test_every_result_and_what_was_printed_is_told(run):
     status, out = run("-rs", "-k", "not dies")
     assert (status, "4 failed, 8 passed, 4 skipped, 4 deselected, 4 warnings" in out) == (1, True), out
-    for told in ("\nit was printed\n", "ValueError\n", "UserWarning: a warning\n", ": for a reason\n"):
+    for told in (
+        "\nit was printed\n",
+        "\nE       ValueError\n",
+        "UserWarning: a warning\n",
+        ": for a reason\n",
+    ):
         assert out.count(told) == 4, told
 
 
