@@ -9,8 +9,8 @@ The checks of a lesson take the functions under test from the fixture `impl`. Wh
         --answers FOLDER                            every answer in FOLDER/NN_topic/ instead
     pytest lessons/07_layer_norm --tb=long          pytest's own report, with tracebacks
 
-A function that still raises NotImplementedError is "to do", not a failure. What is wrong is shown by faults.py,
-in one block however many checks it fails. The puzzle and the gradient check of a lesson are counted apart. How
+A function that still raises NotImplementedError is "to do", not a failure. What is wrong is shown in one block,
+however many checks it fails (faults.py). The puzzle and the gradient check of a lesson are counted apart. How
 far you are is kept in pytest's cache, for `python -m lessons.site` to show.
 """
 
@@ -250,12 +250,12 @@ def part_of(item, used):
 def told(item, call):
     """Where an answer has crashed, what to say of a failed check, and the function it has crashed in.
 
-    Of an exception that is raised elsewhere, in a check or in the library, the last line of the check is told.
+    Of an exception that is raised elsewhere, in a check or in the library, the line of the check is told.
     """
     error = call.excinfo.value
     entries = list(reversed(call.excinfo.traceback))
     if isinstance(error, AssertionError) and not is_answer(item, entries[0].path):
-        return "", str(error).split("\nassert ")[0], ""  # what pytest adds to a plain assert helps nobody here
+        return "", str(error).split("\nassert ")[0], ""  # without what pytest adds to a plain assert
     if isinstance(error, SyntaxError) and error.filename and is_answer(item, error.filename):
         name, code = Path(error.filename).name, (error.text or "").strip()
         return f"{name}, line {error.lineno}: {code}", f"{name} cannot be read as Python: {error.msg}", ""

@@ -1,8 +1,8 @@
 """One block for one fault: the words of the terminal, of `lessons.watch` and of a page's bench.
 
-They are made of the results of the checks, as conftest.py lists them. Checks fail for one reason if they crash
-at one line, or if the same sentence is said of them, whatever its numbers are. A check that fails otherwise
-belongs to an earlier block if it asks for the function at fault there: mend that first.
+They are made of the results of the checks, as conftest.py lists them. Checks fail for one reason if they
+crash at one line, or if the same sentence is said of them, whatever its numbers are. A check that fails in
+another way belongs to an earlier block if it uses the function at fault there, which is to be mended first.
 """
 
 from __future__ import annotations
