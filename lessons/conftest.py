@@ -9,9 +9,9 @@ The checks of a lesson take the functions under test from the fixture `impl`. Wh
         --answers FOLDER                            every answer in FOLDER/NN_topic/ instead
     pytest lessons/07_layer_norm --tb=long          pytest's own report, with tracebacks
 
-A function that still raises NotImplementedError is "to do", not a failure. What is wrong is shown in one block,
-however many checks it fails (faults.py). The puzzle and the gradient check of a lesson are counted apart. How
-far you are is kept in pytest's cache, for `python -m lessons.site` to show.
+A function that still raises NotImplementedError is "to do", not a failure. What is wrong is shown in one
+block, however many checks it fails (faults.py). The puzzle and the gradient check of a lesson are counted
+apart. How far you are is kept in pytest's cache, for `python -m lessons.site` to show.
 """
 
 from __future__ import annotations
