@@ -378,10 +378,11 @@ def pytest_terminal_summary(terminalreporter, exitstatus, config):
     """A block for each fault; a line for each lesson: how many checks are done, wrong, or still to do."""
     if shows_blocks(config):
         width = min(terminalreporter._tw.fullwidth, 100)
-        for block in blocks(config.lesson_results):
-            text = block.text(width, terminalreporter.hasmarkup)
+        texts = [block.text(width, terminalreporter.hasmarkup) for block in blocks(config.lesson_results)]
+        for text in texts:
             terminalreporter.write_line(f"\n{text}")
-        terminalreporter.write_line("")
+        if texts:
+            terminalreporter.write_line("")
     lessons: dict[str, dict[str, Counter]] = {}
     for result in config.lesson_results:
         parts = lessons.setdefault(result["lesson"], {})

@@ -243,9 +243,9 @@ def draw_looks():
             times = len(A) * A[patch]
             share = np.clip(times / full, 0, 1).reshape(8, 8).repeat(4, axis=0).repeat(4, axis=1)
             sheet.rectangle(left - 1, y - 1, side + 2, side + 2, PAPER, QUIET)
-            sheet.image(left, y, (255 - (255 - 0.5 * picture) * share[..., None]).astype(np.uint8), side)
+            sheet.image(left, y, (picture * (0.15 + 0.85 * share[..., None])).astype(np.uint8), side)
             print(f"{when}: from {times.min():.2f} to {times.max():.2f} times an even share")
-    note = f"White: no attention; dark: {full} times an even share, or more."
+    note = f"Dark: no attention; bright: {full} times an even share, or more."
     sheet.text(380, top + 2 * (side + gap) + 12, note, 13, QUIET)
     sheet.save(HERE / "looks.png")
 
