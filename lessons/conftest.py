@@ -80,7 +80,7 @@ def pytest_configure(config):
     config.lesson_partial = False  # whether -k and the like have left some checks out
     config.lesson_skipped = {}  # for a lesson that cannot run here: what is missing
     config.lesson_searches = {}  # what is known to be wrong with every answer
-    config.lesson_crashes = set()  # where answers have crashed: a mistake is looked for once
+    config.lesson_crashes = {}  # where answers have crashed, and what is known of that
 
 
 def pytest_generate_tests(metafunc):
@@ -163,7 +163,7 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if "impl" not in item.fixturenames or (call.when != "call" and report.passed):
         return
-    error, result = call.excinfo and call.excinfo.value, {}
+    error = call.excinfo and call.excinfo.value
     if isinstance(error, pytest.skip.Exception):
         if call.when == "call":
             item.config.lesson_skipped[item.path.parent.name] = str(error)
@@ -196,12 +196,14 @@ def pytest_runtest_makereport(item, call):
 
 def fault_of(item, call):
     """What is wrong with an answer, for faults.py to show."""
-    error, names = call.excinfo.value, []
+    error, crashes = call.excinfo.value, item.config.lesson_crashes
     where, text, function = told(item, call)
     suspected = suspects(item, error)
-    if where not in item.config.lesson_crashes and looks_for_mistakes(item):
+    names = crashes.get((item.path, where), [])
+    if (item.path, where) not in crashes and looks_for_mistakes(item):
         names = names_of_fault(item, error, suspected)
-    item.config.lesson_crashes |= {where} - {""}
+    if where:
+        crashes[item.path, where] = names
     return {
         "message": "\n".join([*([" Or: ".join(names)] if names else []), str(error)]),
         "known": names,
@@ -370,15 +372,15 @@ def pytest_report_teststatus(report, config):
 
 
 def shows_blocks(config):
-    """Whether faults are shown in blocks, and not by pytest."""
-    return config.getoption("tbstyle") == "auto" and config.getoption("impl") != "mutants"
+    """Whether faults are shown in blocks, and not by pytest; other processes (-n) have their results."""
+    is_asked = config.getoption("tbstyle") == "auto" and config.getoption("impl") != "mutants"
+    return is_asked and config.getoption("dist", "no") == "no"
 
 
 def pytest_terminal_summary(terminalreporter, exitstatus, config):
     """A block for each fault; a line for each lesson: how many checks are done, wrong, or still to do."""
     if shows_blocks(config):
-        width = min(terminalreporter._tw.fullwidth, 100)
-        texts = [block.text(width, terminalreporter.hasmarkup) for block in blocks(config.lesson_results)]
+        texts = [block.text(colour=terminalreporter.hasmarkup) for block in blocks(config.lesson_results)]
         for text in texts:
             terminalreporter.write_line(f"\n{text}")
         if texts:

@@ -8,12 +8,13 @@ another way belongs to an earlier block if it uses the function at fault there, 
 from __future__ import annotations
 
 import re
+import shutil
 import textwrap
 from dataclasses import dataclass
 from typing import Any
 
 PARTS = ("main", "gradient check", "puzzle")
-MOST = 12  # lines of a block
+MOST, WIDEST = 12, 100  # lines of a block, and columns
 PRINTED = 3  # lines that are repeated of what an answer has printed
 LINE = re.compile(r"[;,]? see line (\d+)(?:: (.*?))?\.?$")
 NUMBER = re.compile(r"\([-\d, ]+\)|-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -25,26 +26,26 @@ Line = tuple[str, str]  # its kind, and the text
 
 @dataclass
 class Block:
-    """A fault: the result that shows it, and how many checks fail for this reason, or perhaps for it."""
+    """A fault: the result that shows it, and how many checks fail."""
 
     lead: Result
-    alike: int = 1
-    perhaps: int = 0
+    alike: int = 1  # these checks fail for the same reason as the lead
+    perhaps: int = 0  # and these may
 
     def lines(self) -> list[Line]:
         """The sentence, the line of code, the numbers, a hint, and how many checks fail."""
         text, names = self.lead["text"].split("\n"), self.lead["known"]
         lines: list[Line] = []
-        for number, name in enumerate(names or text[:1]):
-            said = LINE.sub("", name) if names else name
-            if names:
-                said = said.removesuffix(".") + "."
+        for number, name in enumerate(names):
+            said = LINE.sub("", name).removesuffix(".") + "."
             lines.append(("sentence", f"Or: {said}" if number else said))
-            if (found := LINE.search(name)) and names:
-                lines.append(("code", f"exercise.py, line {found[1]}: {found[2] or ''}".rstrip(": ")))
+            if line := LINE.search(name):
+                lines.append(("code", f"exercise.py, line {line[1]}: {line[2] or ''}".rstrip(": ")))
+        if not names:
+            lines.append(("sentence", text.pop(0)))
         if self.lead["where"]:
             lines.append(("code", self.lead["where"]))
-        lines += [("numbers", each.strip()) for each in (text if names else text[1:]) if each.strip()]
+        lines += [("numbers", each.strip()) for each in text if each.strip()]
         lines += [("hint", f"hint: {hint}") for hint in self.lead["hints"]]
         return [*lines, ("checks", self.count())]
 
@@ -55,13 +56,15 @@ class Block:
         first = "; the first is" if self.alike > 1 else ":"
         return f"{number} for this reason{perhaps}{first} {self.lead['check']}."
 
-    def text(self, width: int = 100, colour: bool = False, hints: bool = True) -> str:
+    def text(self, colour: bool = False, hints: bool = True) -> str:
         """The block for a terminal, with the end of what the answer has printed."""
+        width = min(shutil.get_terminal_size().columns, WIDEST)
         parts = [part for part in self.lines() if hints or part[0] != "hint"]
         lines = [(kind, line) for kind, text in parts for line in _wrapped(kind, text, width)]
-        if (excess := len(lines) - MOST) > 0:
-            numbers = [number for number, (kind, _) in enumerate(lines) if kind == "numbers"]
-            lines[numbers[-1] - excess : numbers[-1] + 1] = [("numbers", "    ...")]
+        numbers = [number for number, (kind, _) in enumerate(lines) if kind == "numbers"]
+        if (excess := len(lines) - MOST) > 0 and numbers:
+            start, end = max(numbers[-1] - excess, numbers[0]), numbers[-1] + 1
+            lines[start:end] = [("numbers", "    ...")]
         printed = [("printed", f"    printed: {line}"[:width]) for line in self.printed()[-PRINTED:]]
         lines[-1:-1] = printed[: max(MOST - len(lines), 0)]
         marked = [
@@ -77,24 +80,26 @@ class Block:
 
 def blocks(results: list[Result]) -> list[Block]:
     """The faults of the answers that were checked, in the order in which they are best mended."""
-    found: list[Block] = []
-    ordered = sorted(results, key=lambda result: PARTS.index(result["part"]))
-    for result in (result for result in ordered if result["state"] == "wrong"):
-        near = [block for block in found if block.lead["lesson"] == result["lesson"]]
-        for block in near:
-            if reason(block.lead) == reason(result):
-                block.alike += 1
-                break
+    found: list[list[Result]] = []
+    wrong = [result for result in results if result["state"] == "wrong"]
+    for result in sorted(wrong, key=lambda each: (each["lesson"], PARTS.index(each["part"]))):
+        near = [others for others in found if others[0]["lesson"] == result["lesson"]]
+        alike = [others for others in near if reason(result) in map(reason, others)]
+        explained = [others for others in near if _may_explain(others[0], result)]
+        if alike or explained:
+            (alike + explained)[0].append(result)
         else:
-            for block in near:
-                if _may_explain(block.lead, result):
-                    block.perhaps += 1
-                    if result["known"] and not block.lead["known"] and block.lead["kind"] == "values":
-                        block.lead, block.perhaps, block.alike = result, block.perhaps - 1 + block.alike, 1
-                    break
-            else:
-                found.append(Block(result))
-    return found
+            found.append([result])
+    return [_block(those) for those in found]
+
+
+def _block(results: list[Result]) -> Block:
+    """The block of checks that belong together. Of values, the first fault that has a name tells most."""
+    lead = results[0]
+    if lead["kind"] == "values":
+        lead = next((result for result in results if result["known"]), lead)
+    alike = sum(reason(result) == reason(lead) for result in results)
+    return Block(lead, alike, len(results) - alike)
 
 
 def reason(result: Result) -> tuple[str, ...]:
