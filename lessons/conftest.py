@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import io
 import json
 import re
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
@@ -306,7 +307,10 @@ def names_of_fault(item, error, functions):
         checks = {name: functools.partial(run_on, each) for name, each in checks.items()}
         searches[answer] = Search(item.path.parent, item.answer._module, checks)
     search = searches[answer]
-    names = search.names(item.nodeid, error, functions) if item.nodeid in search.checks else []
+    if item.nodeid not in search.checks:
+        return []
+    with redirect_stdout(io.StringIO()):  # the answer runs again and again
+        names = search.names(item.nodeid, error, functions)
     capital = lambda found: found[0].capitalize()
     sentences = [re.sub(r"^(the|what|only|a (?:minus|not)) ", capital, name) for name in names]
     return [name if name.endswith(".") else f"{name}." for name in sentences]

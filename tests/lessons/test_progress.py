@@ -194,8 +194,9 @@ def test_faults_of_two_functions_are_two_blocks(checked):
 
 
 def test_what_a_wrong_answer_prints_is_in_its_block(checked):
-    printed, _ = checked("print(f'x has {x.size}') or x / 3.1, 3 * x")
-    assert printed.count("\n    printed: x has 6\n") == 1
+    printed, _ = checked("print(f'x has {x.size}') or x / 3, 3 * x")
+    assert printed.count("x has 6") == 1
+    assert "\n    printed: x has 6\n" in printed
 
 
 def test_pytests_own_report_is_an_option(checked):
