@@ -269,7 +269,7 @@ def told(item, call):
         return "", text, ""
     entry = (inside or outside)[0]
     where = f"{Path(entry.path).name}, line {entry.lineno + 1}: {str(entry.statement).strip()}"
-    return where, text, entry.name if inside else ""
+    return where, text, next((each.name for each in inside if each.name.isidentifier()), "")
 
 
 def suspects(item, error):

@@ -257,7 +257,8 @@ def text_model():
     with contextlib.redirect_stdout(io.StringIO()):
         for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
             exec(block, names)
-    return [attention_of_the_star(names[params]) for params in ("params", "learned")]
+    first = names["initial"](qkv=(names["D"], 3 * names["D"]), o=(names["D"], names["D"]))
+    return [attention_of_the_star(params) for params in (first, names["learned"])]
 
 
 def attention_of_the_star(p):
