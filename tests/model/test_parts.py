@@ -26,7 +26,7 @@ from tinyvit.optim import AdamW
 from tinyvit.support.errors import UserError
 
 PACKAGE = Path(tinyvit.__file__).parent
-PAPER = ("stage", "vit", "block", "last_block", "paper_config", "params", "distributions")
+PAPER = ("stage", "vit", "block", "paper_config", "params", "distributions")
 
 
 # The paper's path.

@@ -20,8 +20,7 @@ from tinyvit.bench.tinyvit_side import make_step
 from tinyvit.data import make_batch
 from tinyvit.engine.blas import keep_freed_memory, one_blas_thread
 from tinyvit.model import Params
-from tinyvit.model.block import block, block_backward
-from tinyvit.model.last_block import last_block, last_block_backward
+from tinyvit.model.block import block, block_backward, last_block, last_block_backward
 from tinyvit.optim import clip_norm
 from tinyvit.optim.adam import Adam
 

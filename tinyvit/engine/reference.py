@@ -7,12 +7,11 @@ from tinyvit.backend import Array
 from tinyvit.data import BatchPlan, make_batch
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.arrange import frozen_up_to
 from tinyvit.model.passes import check_images
-from tinyvit.model.stage import infer_through
+from tinyvit.model.stage import frozen_up_to, infer_through
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Corruption, Noise
-from tinyvit.optim.spread import ParallelMap, one_after_another
+from tinyvit.optim.interface import ParallelMap, one_after_another
 from tinyvit.support.distributed import ALONE, Ranks
 
 

@@ -7,7 +7,7 @@ from tinyvit.backend import Array
 from tinyvit.data import BatchPlan
 from tinyvit.model import Params
 from tinyvit.optim import Average, Optimizer, clip_norm
-from tinyvit.optim.spread import ParallelMap, one_after_another
+from tinyvit.optim.interface import ParallelMap, one_after_another
 from tinyvit.support.distributed import ALONE, Ranks
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from tinyvit import model, ops
 from tinyvit.backend import Array, array_module
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.arrange import Arrange
-from tinyvit.model.stage import backward_through, forward_through
+from tinyvit.model.stage import Arrange, backward_through, forward_through
 from tinyvit.objectives.patch_targets import colours, true_patches
 
 

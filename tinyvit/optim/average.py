@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tinyvit.model.params import Params
-from tinyvit.optim.spread import chunks
+from tinyvit.optim.interface import chunks
 
 
 class Average:

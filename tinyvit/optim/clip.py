@@ -11,7 +11,7 @@ import numpy as np
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
-from tinyvit.optim.spread import ParallelMap, Piece, chunks, one_after_another
+from tinyvit.optim.interface import ParallelMap, Piece, chunks, one_after_another
 
 
 def clip_norm(

@@ -8,7 +8,7 @@ import numpy as np
 from tinyvit.data import image_side, to_input
 from tinyvit.data.dataset import Rows
 from tinyvit.model import Model, Params, ViTConfig, initialise, is_resnet, preset
-from tinyvit.model.mimetic import check_mimetic
+from tinyvit.model.initialise import check_mimetic
 from tinyvit.model.whitening import check_whitening, whiten
 from tinyvit.objectives.patch_targets import pretraining_config
 from tinyvit.support.errors import UserError

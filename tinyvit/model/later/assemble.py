@@ -4,9 +4,8 @@ import math
 
 from tinyvit import ops
 from tinyvit.backend import Array
-from tinyvit.model.block import block, block_backward
+from tinyvit.model.block import block, block_backward, last_block, last_block_backward
 from tinyvit.model.config import ViTConfig
-from tinyvit.model.last_block import last_block, last_block_backward
 from tinyvit.model.later import PARTS
 from tinyvit.model.later.attention import attention_stage
 from tinyvit.model.later.part import Place, Specs, Stages, Step
