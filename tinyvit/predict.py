@@ -19,8 +19,7 @@ from tinyvit.api import DEFAULT_TEMPLATES, Model, load
 from tinyvit.data.decoding import Source, name_of
 from tinyvit.data.image_files import images_below
 from tinyvit.data.images_given import Scaled, darkness
-from tinyvit.data.photo_fit import PhotoFit, fit_for
-from tinyvit.data.photos import Photo, read_photos, what_was_cropped
+from tinyvit.data.photos import Photo, PhotoFit, fit_for, read_photos, what_was_cropped
 from tinyvit.flags import (
     READING,
     WEIGHTS,

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tinyvit.backend import Array, array_module
-from tinyvit.data import geometry, tones
+from tinyvit.data import operations
 
 
 class Range(NamedTuple):
@@ -58,10 +58,10 @@ NAMES = tuple(RANGES)
 OPERATION = np.dtype([("kind", np.uint8), ("amount", np.float64)])  # kind is a place in NAMES
 
 _GROUPS = (
-    (geometry.move, geometry.KINDS),
-    (tones.change_tones, tones.KINDS),
-    (tones.change_colour, ("colour",)),
-    (tones.change_sharpness, ("sharpness",)),
+    (operations.move, operations.MOVES),
+    (operations.change_tones, operations.TONES),
+    (operations.change_colour, ("colour",)),
+    (operations.change_sharpness, ("sharpness",)),
 )
 
 

@@ -24,9 +24,8 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.optim import averaged, learning_rate
 from tinyvit.training.divergence import Guard, Meter, without_overflow_warnings
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation, figures_of_epoch, task_of
-from tinyvit.training.learning import make_engines
+from tinyvit.training.learning import Stages, make_engines
 from tinyvit.training.settings import Settings
-from tinyvit.training.stages import Stages
 from tinyvit.training.state import State, live_arrays
 
 if TYPE_CHECKING:

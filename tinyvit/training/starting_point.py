@@ -12,9 +12,8 @@ from tinyvit.model.initialise import check_mimetic
 from tinyvit.model.whitening import check_whitening, whiten
 from tinyvit.objectives.patch_targets import pretraining_config
 from tinyvit.support.errors import UserError
-from tinyvit.training.learning import learning_rates
+from tinyvit.training.learning import Stages, learning_rates
 from tinyvit.training.settings import Settings
-from tinyvit.training.stages import Stages
 
 SHAPE = ("layers", "width", "mlp_width", "heads")  # settings that replace numbers of the named model
 

@@ -17,8 +17,7 @@ from tests.lessons.test_equations import DERIVED_IN
 from tests.tiny_runs import REPOSITORY, assert_one_line
 from tinyvit import Model, export
 from tinyvit.data import ImageSet
-from tinyvit.insight.page import check_page_can_run, choose_samples, write_page
-from tinyvit.insight.page.build import PAGE, WORKER
+from tinyvit.insight.page import PAGE, WORKER, check_page_can_run, choose_samples, write_page
 from tinyvit.insight.pictures import colours
 from tinyvit.model import ViTConfig, initialise
 from tinyvit.model import preset as config_of

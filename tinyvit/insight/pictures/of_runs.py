@@ -7,9 +7,8 @@ import numpy as np
 
 from tinyvit.data import Dataset, make_batch, one_of_each, plan_batch
 from tinyvit.data.augmentation import NAMES
-from tinyvit.insight.patches import filled_patches
 from tinyvit.insight.pictures.curves import draw_curves
-from tinyvit.insight.pictures.rows import SHOWN, VERSIONS, draw_augmentation, draw_patches
+from tinyvit.insight.pictures.rows import SHOWN, VERSIONS, draw_augmentation, draw_patches, filled_patches
 from tinyvit.model import Params, ViTConfig
 from tinyvit.support.distributed import on_rank_zero
 from tinyvit.training.run_data import check_fit

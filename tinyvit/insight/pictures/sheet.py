@@ -16,8 +16,8 @@ from PIL.PngImagePlugin import PngInfo
 
 from tinyvit.insight.pictures.colours import INK, PAPER, QUIET
 from tinyvit.insight.pictures.text import cut, drawable, font, text_width
+from tinyvit.support.files import MARK
 from tinyvit.support.files.atomic import write_atomically
-from tinyvit.support.files.reading import MARK
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # left, top, right, bottom

@@ -11,7 +11,7 @@ import numpy as np
 from tinyvit.model import Params
 from tinyvit.ops import softmax
 from tinyvit.support.errors import UserError
-from tinyvit.support.files.reading import read_json
+from tinyvit.support.files import read_json
 from tinyvit.weights.arrays import NamedArrays, zeros_for
 from tinyvit.weights.description import GELU, UNREADABLE, stated_in
 from tinyvit.weights.naming import CLIP

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from tinyvit.support.errors import UserError
-from tinyvit.support.files.reading import read_json, read_text
+from tinyvit.support.files import read_json, read_text
 
 START, END = "<|startoftext|>", "<|endoftext|>"
 _SHORT_FORMS = ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d")

@@ -15,7 +15,7 @@ constexpr unsigned char GREY = 128;
 constexpr int BITS = 16;  // after the point: positions are whole numbers, of which 65536 make a pixel
 
 // An image in shared memory as it is after being sheared, moved or rotated: mirrors
-// tinyvit/data/augmentation/geometry.py. numbers are what x and y grow by from column to column, from row to row, and
+// tinyvit/data/operations.py. numbers are what x and y grow by from column to column, from row to row, and
 // what they are at the first pixel (eq. 1). A thread looks up every blockDim.x-th pixel.
 __device__ inline void move(const unsigned char* image, unsigned char* moved, const int* numbers, int height,
                             int width) {

@@ -1,4 +1,4 @@
-// Operations that change each byte without regard to its neighbours: mirrors tinyvit/data/augmentation/tones.py.
+// Operations that change each byte without regard to its neighbours: mirrors tinyvit/data/operations.py.
 //
 // The block makes a table of 256 bytes for each channel, and then looks up every byte of the image in it. For contrast,
 // autocontrast and equalize the image is looked at first: all threads count together, with atomic additions in shared
