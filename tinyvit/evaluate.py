@@ -40,7 +40,7 @@ from tinyvit.support.shell.progress import Progress
 from tinyvit.training import judging
 from tinyvit.training.evaluation import Evaluation, evaluation_of, logits_of
 from tinyvit.training.loading import names_weights, why_no_classes
-from tinyvit.training.recipes.named import followed
+from tinyvit.training.recipes import followed
 from tinyvit.training.run_data import load_data_of_run
 from tinyvit.training.runs.folder import RunFolder
 from tinyvit.training.settings import Settings

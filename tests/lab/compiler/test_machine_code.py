@@ -32,7 +32,7 @@ TRIPS = {
     "gelu.cu bias_gelu_backward<float, Tanh, 4>": (2,),
     "optimizer.cu update<ADAMW>": (4,),  # w, g, m, v
     "optimizer.cu squared_sums": (4,),
-    f"pooling.cu mean_pool<{BF16}, 8>": (4,),
+    f"readout.cu mean_pool<{BF16}, 8>": (4,),
     f"rotary.cu rotate<{BF16}, 8, true>": (10,),  # the bias, two vectors, cosines and sines
     f"rotary.cu rotate<{BF16}, 8, false>": (10,),
     f"tokens.cu add_tokens_backward<{BF16}, 8, false>": (2,),
@@ -44,7 +44,7 @@ TRIPS_80 = TRIPS | {f"attention.cu attention<{BF16}, 64>": (23, 13, 12)}
 # The number of loads in the last trip, of kernels that load single numbers.
 LAST_TRIP = {
     f"patches.cu make_patches<{BF16}, 8>": 8,  # the bytes of the next image; its own come in the trip before
-    f"cross_entropy.cu cross_entropy<{BF16}>": 9,  # a column: eight rows and the bias
+    f"loss.cu cross_entropy<{BF16}>": 9,  # a column: eight rows and the bias
     "muon.cu momentum": 3,  # w, g, m
 }
 
