@@ -18,7 +18,7 @@ import numpy as np
 
 from tinyvit import ops
 from tinyvit.backend import Array
-from tinyvit.bench.case import Case
+from tinyvit.bench.timing import Case
 from tinyvit.engine import CpuEngine
 from tinyvit.engine.blas import one_blas_thread
 from tinyvit.engine.cpu.attention import attend, attend_backward, last_attention, last_attention_backward

@@ -3,8 +3,8 @@
 import argparse
 import json
 
-from tinyvit.bench.case import Case
 from tinyvit.bench.measure import breakdown, measure, table, torch_sides
+from tinyvit.bench.timing import Case
 from tinyvit.bench.tinyvit_side import ENGINES
 from tinyvit.flags import add_json_flag
 from tinyvit.support.cores import available_cores

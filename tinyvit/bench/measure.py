@@ -21,8 +21,7 @@ import numpy as np
 
 from tinyvit import ops
 from tinyvit.backend import select_device
-from tinyvit.bench.case import Case
-from tinyvit.bench.timing import ratios, time_sides
+from tinyvit.bench.timing import Case, ratios, time_sides
 from tinyvit.bench.tinyvit_side import make_step
 from tinyvit.data import make_batch
 from tinyvit.engine.blas import blas_name, keep_freed_memory, one_blas_thread

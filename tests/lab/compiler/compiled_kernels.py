@@ -33,8 +33,10 @@ INSTANCES = {
         "bias_gelu_backward<float, Tanh, 4>",
         "bias_gelu_backward<__nv_bfloat16, Exact, 8>",
     ],
-    "layer_norm.cu": [f"residual_layer_norm<{t}, {n}, {i}, {v}>" for t, n, i, v, _ in ROWS[1::2]],
-    "layer_norm_backward.cu": [f"layer_norm_backward<{t}, {n}, {i}, {v}, {b}>" for t, n, i, v, b in ROWS],
+    "layer_norm.cu": [
+        *(f"residual_layer_norm<{t}, {n}, {i}, {v}>" for t, n, i, v, _ in ROWS[1::2]),
+        *(f"layer_norm_backward<{t}, {n}, {i}, {v}, {b}>" for t, n, i, v, b in ROWS),
+    ],
     "loss.cu": [
         *(f"{kernel}<{t}>" for kernel in ("cross_entropy", "add_bias", "squared_error") for t, _ in VECTORS),
         *("add_losses", "colour_classes"),

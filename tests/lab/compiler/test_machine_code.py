@@ -20,9 +20,9 @@ BF16 = "__nv_bfloat16"
 TRIPS = {
     f"layer_norm.cu residual_layer_norm<{BF16}, 32, 3, 2>": (9, 4, 2),  # x, branch, its bias; gain and offset
     "layer_norm.cu residual_layer_norm<float, 32, 6, 4>": (18, 10, 2),
-    f"layer_norm_backward.cu layer_norm_backward<{BF16}, 32, 3, 2, 512>": (14,),  # dy, x, skip, gain, mean, r
-    f"layer_norm_backward.cu layer_norm_backward<{BF16}, 32, 3, 4, 256>": (14,),
-    "layer_norm_backward.cu layer_norm_backward<float, 32, 6, 4, 128>": (26,),
+    f"layer_norm.cu layer_norm_backward<{BF16}, 32, 3, 2, 512>": (14,),  # dy, x, skip, gain, mean, r
+    f"layer_norm.cu layer_norm_backward<{BF16}, 32, 3, 4, 256>": (14,),
+    "layer_norm.cu layer_norm_backward<float, 32, 6, 4, 128>": (26,),
     f"attention.cu attention<{BF16}, 64>": (36, 12),  # q, k, v; q, where there are more strips than warps
     f"attention_backward.cu attention_backward<{BF16}, 64, true>": (24, 21),  # k, v; log_sum, q, dO, o
     # The same, and again k and v; q and dO.
