@@ -22,7 +22,7 @@ from tinyvit.insight.few_shot import choose_shots, fit_probe, with_probe
 from tinyvit.support.figures import counted
 from tinyvit.support.shell.command import make_parser, positive_int, run_command, some_path
 from tinyvit.support.shell.progress import Progress
-from tinyvit.training.judging import with_interval
+from tinyvit.training.evaluation import with_interval
 from tinyvit.training.runs.folder import RunFolder
 from tinyvit.weights.resize import at_resolution
 from tinyvit.weights.save import check_free

@@ -13,7 +13,7 @@ from tinyvit.data.photos import fit_for
 from tinyvit.insight.few_shot import fit_probe, fitted_scale, with_probe
 from tinyvit.model import initialise, preset
 from tinyvit.ops import softmax
-from tinyvit.training.judging import calibration_error, reliability
+from tinyvit.training.evaluation import calibration_error, reliability
 from tinyvit.weights.save import save_official
 
 MODELS = {

@@ -11,7 +11,7 @@ from tinyvit import model
 from tinyvit.data import normalise, plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.gradcheck import random_params
-from tinyvit.insight.pictures.rows import filled_patches
+from tinyvit.insight.pictures.of_runs import filled_patches
 from tinyvit.model import Params, ViTConfig, initialise, layout
 from tinyvit.model.stage import forward_through, infer_through
 from tinyvit.objectives import masked_patches

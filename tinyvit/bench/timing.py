@@ -1,4 +1,4 @@
-"""A case to time, and timing the sides of a comparison, each in a process of its own, in alternation (A B A B).
+"""A case to time, and the sides of a comparison, each timed in a process of its own, in turn (A B A B).
 
 So no side is affected by another's threads, memory or settings, and a drift in speed affects all of them. A
 side is named 'MODULE VARIANT', such as 'torch eager': the module MODULE_side.py of this package has the

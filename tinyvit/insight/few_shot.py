@@ -15,22 +15,6 @@ X^T (X X^T + r I) = (X^T X + r I) X^T:
     W = X^T (X X^T + r I)^-1 Y                            an n x n system                  (5)
 
 The smaller of the two systems is solved.
-
-A probe is linear, so it folds into the weights of a head, and the model then predicts like any other. With v
-its weights for the features f, and w that of the constant (eq. 1):
-
-    scores = ((f - mean) / std) v + 100 w  =  f (v / std) + (100 w - mean (v / std))                       (6)
-
-These scores are regressions on +1 and -1. As logits, they would leave every answer little surer than a guess,
-and so they are multiplied by one number s, which changes no answer: that of the greatest likelihood on images
-that a probe has not seen. For this, the images are cut into folds, each with as many images of every class,
-and those of a fold get their scores z from a probe of all other folds:
-
-    s minimises - sum_i t_i log softmax(s z_i)         1 <= s <= 1000                                      (7)
-
-As in Platt (1999), t is not quite one-hot, but (n + 1) / (n + 2) for the right one of the classes: if all n
-images are right, that is how likely the next one is to be right (Laplace), and it keeps s finite. With one
-image of a class there is nothing to hold out, and s is 1: the model is then nearly always too unsure.
 """
 
 from collections.abc import Sequence
@@ -118,10 +102,17 @@ M = TypeVar("M", bound=Model)
 def with_probe(model: M, features: np.ndarray, labels: np.ndarray, classes: Sequence[str]) -> M:
     """The model, on the CPU, whose head is the probe of its own features (n, D) and labels (n,).
 
-    Photos will be fitted as those of data sets are, which is how the probe has seen them.
+    A probe is linear, so it folds into a head. With v its weights for the features f, and w that of the
+    constant,
+
+        scores = ((f - mean) / std) v + 100 w  =  f (v / std) + (100 w - mean (v / std))
+
+    These are regressions on +1 and -1. As logits, they would leave every answer little surer than a guess,
+    and so they are multiplied by fitted_scale, which changes no answer. Photos will be fitted as those of
+    data sets are, which is how the probe has seen them.
     """
     probe, s = fit_probe(features, labels, len(classes)), fitted_scale(features, labels, len(classes))
-    weight = s * probe.weights[:-1] / probe.std[:, None]  # (D, C)                           eq. 6
+    weight = s * probe.weights[:-1] / probe.std[:, None]  # (D, C)
     bias = s * CONSTANT * probe.weights[-1] - probe.mean @ weight  # (C,)
     config, params = model.config, model.params.to(np)
     if config.predicts_patches:  # whose features are the mean of its patches
@@ -137,9 +128,17 @@ def with_probe(model: M, features: np.ndarray, labels: np.ndarray, classes: Sequ
 
 
 def fitted_scale(features: np.ndarray, labels: np.ndarray, classes: int) -> float:
-    """The s of eq. 7 for features (n, D) and labels (n,) from 0 to classes - 1, by halving a range.
+    """The factor s of scores for features (n, D) and labels (n,) from 0 to classes - 1: the likeliest one.
 
-    The slope of (7) rises with s.
+    The images are cut into folds, each with as many images of every class, and those of a fold get their
+    scores z from a probe of all other folds, which has not seen them:
+
+        s minimises - sum_i t_i log softmax(s z_i)         1 <= s <= 1000
+
+    As in Platt (1999), t is not quite one-hot, but (n + 1) / (n + 2) for the right one of the classes: if all
+    n images are right, that is how likely the next one is to be right (Laplace), and it keeps s finite. The
+    slope rises with s, which is found by halving a range. With one image of a class there is nothing to hold
+    out, and s is 1: the model is then nearly always too unsure.
     """
     n, smallest = len(labels), class_counts(labels, classes).min()
     if smallest < 2:
