@@ -19,12 +19,13 @@ from tinyvit.model import Params
 from tinyvit.weights.words.read import read_words, tokenizer_of, without_punctuation
 from tinyvit.weights.words.text import (
     TextConfig,
+    Tokenizer,
     embed_texts,
     embed_texts_backward,
     places_to_read,
+    split_words,
     text_layout,
 )
-from tinyvit.weights.words.tokenizer import Tokenizer, split_words
 
 FOLDER = HERE / "words"
 CLASSES = ["a cat", "dog", "diagram of a ViT"]

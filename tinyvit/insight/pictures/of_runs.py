@@ -17,8 +17,7 @@ from tinyvit.data.augmentation import NAMES
 from tinyvit.engine import in_batches
 from tinyvit.insight.pictures.colours import INK, QUIET
 from tinyvit.insight.pictures.curves import draw_curves
-from tinyvit.insight.pictures.sheet import File, Sheet
-from tinyvit.insight.pictures.text import cut
+from tinyvit.insight.pictures.sheet import File, Sheet, cut
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.stage import infer_through
 from tinyvit.objectives import masked_patches, patch_targets
