@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to_input
-from tinyvit.data.augmentation import POLICIES, make_policy
+from tinyvit.data.augment import POLICIES, crop_and_flip, draw_augmentation, make_policy, normalise, to_input
 from tinyvit.data.dataset import (
     Counter,
     Dataset,

@@ -157,7 +157,7 @@ _BITS = 16  # after the point
 def move(images: Array, names: np.ndarray, amounts: np.ndarray) -> Array:
     """Each image moved in its own way, with grey where it shows nothing.
 
-    images uint8 (m, H, W, 3); names (m,) out of MOVES and their amounts (m,) (see data.augmentation), in main
+    images uint8 (m, H, W, 3); names (m,) out of MOVES and their amounts (m,) (see data.augment), in main
     memory. Shears keep the top left corner in place, and rotations the centre. A translation goes right or
     down by its share of the width or height, rounded towards zero to whole pixels.
     """

@@ -8,8 +8,7 @@ import numpy as np
 from tinyvit.backend import Array, array_module, to_numpy
 from tinyvit.data import to_input
 from tinyvit.engine.cpu import CpuEngine
-from tinyvit.engine.reference import ReferenceEngine
-from tinyvit.engine.training import Training
+from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import activation_bytes
 from tinyvit.objectives import Objective, loss_and_grads

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypedDict, get_args, get_type_hints
 import numpy as np
 
 from tinyvit.data import DATASETS
-from tinyvit.data.augmentation import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES, make_policy
+from tinyvit.data.augment import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES, make_policy
 from tinyvit.data.photos import FITS
 from tinyvit.engine import PRECISIONS
 from tinyvit.model import RESNETS, SIZES, usual_name

@@ -25,8 +25,7 @@ from tinyvit.backend import Pool
 from tinyvit.engine.blas import blas_threads, keep_freed_memory, one_blas_thread
 from tinyvit.engine.cpu.blocks import Blocks, InferenceBlocks
 from tinyvit.engine.cpu.folding import Folded, fold, unfold_gradients
-from tinyvit.engine.reference import ReferenceEngine
-from tinyvit.engine.training import Training
+from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later.resnet import resnet_largest_array
 from tinyvit.model.layout import depth

@@ -13,7 +13,7 @@ from PIL import Image
 from tinyvit import model, ops
 from tinyvit.backend import Array, array_module
 from tinyvit.data import Dataset, make_batch, one_of_each, plan_batch
-from tinyvit.data.augmentation import NAMES
+from tinyvit.data.augment import NAMES
 from tinyvit.engine import in_batches
 from tinyvit.insight.pictures.colours import INK, QUIET
 from tinyvit.insight.pictures.curves import draw_curves

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tinyvit.data.augmentation import NAMES
+from tinyvit.data.augment import NAMES
 from tinyvit.data.operations import MOVES, whole_numbers
 from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import Buffer, Launch

@@ -1,4 +1,4 @@
-// The images of a batch after RandAugment's or AutoAugment's operations: mirrors tinyvit/data/augmentation.py.
+// The images of a batch after RandAugment's or AutoAugment's operations: mirrors tinyvit/data/augment.py.
 //
 // Array operations do this by choosing, in each round and for each kind of operation, the images that it is for: some
 // hundred launches for a batch. Here a block takes one image, and it fits into the block's shared memory with all that
@@ -6,7 +6,7 @@
 // image through its window, carries out one operation after another, and writes the result. All threads of a block are
 // in the same operation, so none of the branches below parts them. Different blocks do different things at once.
 //
-// Every result equals that of tinyvit/data/augmentation.py to the bit, which also says what each operation does.
+// Every result equals that of tinyvit/data/augment.py to the bit, which also says what each operation does.
 
 #include "tones.cuh"
 #include "window.cuh"
