@@ -1,4 +1,7 @@
-"""How a training step is carried out: engines that share ReferenceEngine's interface and its results."""
+"""How a training step is carried out: engines that share ReferenceEngine's interface and its results.
+
+in_batches runs a model on any number of images, few enough at a time for the memory of a modest device.
+"""
 
 from collections.abc import Callable
 from math import prod

@@ -4,7 +4,7 @@
     y  = x' + MLP(LayerNorm(x'))                                                           (2)
 
 Tokens are rows (R, D). Both sums are made in place, by the product itself. Parameters are folded, and so are
-the gradients: see engine.cpu.folding.
+the gradients: see engine.cpu.folding. What is left of LayerNorm, normalise and its backward, stands below.
 """
 
 import math
