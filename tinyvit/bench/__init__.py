@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from tinyvit.bench.measure import breakdown, measure, table, torch_sides
+from tinyvit.bench import measure
 from tinyvit.bench.timing import Case
 from tinyvit.bench.tinyvit_side import ENGINES
 from tinyvit.flags import add_json_flag
@@ -27,12 +27,12 @@ def main(args: argparse.Namespace) -> None:
     threads = args.threads or available_cores()
     case = Case(args.model, args.image_size, args.batch_size, args.mode, threads, precision, args.device)
     assert case.config  # fails here, not in another process, if there is no such model
-    rivals = torch_sides(case, args.compile) if args.vs else []
+    rivals = measure.torch_sides(case, args.compile) if args.vs else []
     engine, steps = args.engine or ENGINES[args.device][0], args.steps or (20 if on_gpu else 3)
-    result = measure(case, engine, rivals, args.rounds, steps)
+    result = measure.measure(case, engine, rivals, args.rounds, steps)
     if args.breakdown:
-        result["breakdown_seconds"] = breakdown(case, args.breakdown)
-    print(json.dumps(result, indent=2) if args.json else table(result))
+        result["breakdown_seconds"] = measure.breakdown(case, args.breakdown)
+    print(json.dumps(result, indent=2) if args.json else measure.table(result))
 
 
 def check_flags(args: argparse.Namespace) -> None:

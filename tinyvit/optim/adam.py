@@ -20,8 +20,8 @@ import math
 from typing import Any
 
 from tinyvit.backend import Array, array_module
-from tinyvit.model.params import Params
-from tinyvit.optim.interface import Optimizer, ParallelMap, chunks, one_after_another
+from tinyvit.model.params import ParallelMap, Params, chunks, one_after_another
+from tinyvit.optim.interface import Optimizer
 
 
 class Adam(Optimizer, kernels="adam"):
