@@ -19,7 +19,7 @@ from tinyvit.model import initialise, preset
 from tinyvit.support.errors import UserError
 from tinyvit.support.shell.predictions import csv_line
 from tinyvit.training.run_data import check_classes
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 
 

@@ -55,7 +55,7 @@ from tinyvit.training.evaluation import (
 from tinyvit.training.loading import names_weights, why_no_classes
 from tinyvit.training.recipes import followed
 from tinyvit.training.run_data import load_data_of_run
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 from tinyvit.weights.resize import at_resolution
 

@@ -23,7 +23,7 @@ from tinyvit.support.figures import counted
 from tinyvit.support.shell.command import make_parser, positive_int, run_command, some_path
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.evaluation import with_interval
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.weights.resize import at_resolution
 from tinyvit.weights.save import check_free
 

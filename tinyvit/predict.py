@@ -37,7 +37,7 @@ from tinyvit.support.shell.predictions import Predictions, csv_path, write_csv
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.divergence import without_overflow_warnings
 from tinyvit.training.loading import names_weights, why_no_classes
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 BATCH = 32  # images in memory at a time
 MOST_DRAWN = 24  # images on an attention sheet

@@ -25,7 +25,7 @@ from tinyvit.support.shell.command import make_parser, positive_int, run_command
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.recipes import RECIPES, named_recipe
 from tinyvit.training.run_data import load_data
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.session import train
 from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import starting_model

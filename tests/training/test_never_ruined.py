@@ -25,7 +25,7 @@ from tests.tiny_runs import (
 from tinyvit.backend import select_device
 from tinyvit.support.errors import UserError
 from tinyvit.training import evaluation, session
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.session import train as train_session
 from tinyvit.training.settings import Settings
 from tinyvit.training.signals import stop_signals

@@ -25,7 +25,7 @@ from tinyvit.support.shell.progress import Progress
 from tinyvit.training import build_trainer, evaluation, run_trainer
 from tinyvit.training.build_trainer import RunContext
 from tinyvit.training.choices import new_settings
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.session import train
 from tinyvit.training.signals import StopRequest, unwinding_signals
 

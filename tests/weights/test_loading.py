@@ -17,7 +17,7 @@ from tinyvit.model import Model, ViTConfig, forward, initialise, preset
 from tinyvit.support.errors import UserError
 from tinyvit.support.files.npz import names_in_npz
 from tinyvit.training.loading import check_has_head, class_names, load_any
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 from tinyvit.weights import folders
 from tinyvit.weights.checkpoint import Checkpoint, is_checkpoint, save_checkpoint

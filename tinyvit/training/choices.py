@@ -29,7 +29,7 @@ from tinyvit.training.recipes import (
     settings_of,
     small_batch,
 )
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import (
     LENGTHS,
     WARMUPS,

@@ -25,7 +25,7 @@ from tinyvit.support.distributed import current, on_rank_zero
 from tinyvit.support.errors import UserError
 from tinyvit.training.evaluation import COLOURS_RIGHT, Evaluation, PatchEvaluation
 from tinyvit.training.loop import Trainer
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 from tinyvit.training.signals import Interrupted, stop_signals
 from tinyvit.training.state import State, restored, to_save

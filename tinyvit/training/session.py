@@ -22,8 +22,8 @@ from tinyvit.training.choices import (
     user_fixed,
 )
 from tinyvit.training.run_data import check_classes, check_files, check_not_among_classes, load_data
+from tinyvit.training.run_folder import RunFolder, changes_in, latest_run
 from tinyvit.training.run_trainer import EpochFiles, Pictures, RunTrainer, write_names, write_samples
-from tinyvit.training.runs.folder import RunFolder, changes_in, latest_run
 from tinyvit.training.settings import Settings
 from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
 from tinyvit.training.starting_point import check_start

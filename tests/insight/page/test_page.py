@@ -23,7 +23,7 @@ from tinyvit.model import ViTConfig, initialise
 from tinyvit.model import preset as config_of
 from tinyvit.support.errors import UserError
 from tinyvit.training.run_data import needs_download
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 FOLDER = REPOSITORY / "tinyvit/insight/page"
 

@@ -16,7 +16,7 @@ from tests.weights.checkpoints import complaint
 from tinyvit import predict
 from tinyvit.gradcheck.finite_differences import gradient_error, numerical_gradient
 from tinyvit.model import Params
-from tinyvit.weights.words.read import read_words, tokenizer_of, without_punctuation
+from tinyvit.weights.words import read_words, tokenizer_of, without_punctuation
 from tinyvit.weights.words.text import (
     TextConfig,
     Tokenizer,
