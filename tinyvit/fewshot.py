@@ -35,7 +35,7 @@ closed form (see tinyvit/insight/few_shot.py) and takes seconds once the feature
 
 With --save, the map becomes the head of a model that every command reads. Its scores are not probabilities:
 they are multiplied by one number, chosen so that the model is as sure as it is right, on images that are
-held out from learning in turn (see tinyvit/insight/few_shot.py). One image of each class is too few for
+held out from learning in turn (see fitted_scale there). One image of each class is too few for
 that: the model is then unsure of every answer.
 
 examples:

@@ -38,7 +38,6 @@ from tinyvit import ops
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.layout import layout
 from tinyvit.model.params import Params
-from tinyvit.model.whitening import signs
 from tinyvit.support.errors import UserError
 
 INITS = ("official", "mimetic")
@@ -130,3 +129,15 @@ def _start_positions(config: ViTConfig, params: Params, part: str) -> None:
     elif config.position == "2d":  # half of the numbers are for the row, and half for the column
         params[f"{part}.rows"] = ops.positions_sincos((rows, 1), D)[:, D // 2 :]
         params[f"{part}.columns"] = ops.positions_sincos((1, columns), D)[:, : D // 2]
+
+
+def signs(columns: np.ndarray) -> np.ndarray:
+    """The sign, 1 or -1, of each column (D, n) of vectors: (n,). Of x and -x, one has 1 and the other -1.
+
+    Libraries of linear algebra, and versions of one library, return either x or -x. Multiplied by its sign,
+    the vector is the same everywhere. The sign is that of the sum of its numbers, weighted by the square
+    roots of 1, 2, ..., since without weights a vector that is odd, as many filters of images are, would add
+    up to almost nothing.
+    """
+    weights = np.sqrt(np.arange(1, len(columns) + 1))
+    return np.where(weights @ columns < 0, -1.0, 1.0)

@@ -14,9 +14,9 @@ which has kernels for both.
 from collections.abc import Callable
 
 from tinyvit.backend import Array
-from tinyvit.objectives import masked_patches, patch_targets
+from tinyvit.objectives import masked_patches
 from tinyvit.objectives.classify import loss_and_grads
 
 Objective = Callable[..., Array]
 
-__all__ = ["Objective", "loss_and_grads", "masked_patches", "patch_targets"]
+__all__ = ["Objective", "loss_and_grads", "masked_patches"]

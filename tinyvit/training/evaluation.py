@@ -34,7 +34,7 @@ from tinyvit.backend import Array, array_module
 from tinyvit.data import ImageSet
 from tinyvit.engine import ReferenceEngine, in_batches
 from tinyvit.model import ViTConfig
-from tinyvit.objectives import Objective, loss_and_grads, masked_patches, patch_targets
+from tinyvit.objectives import Objective, loss_and_grads, masked_patches
 from tinyvit.ops import Corruption, cross_entropy, softmax
 from tinyvit.support.figures import counted
 from tinyvit.training.settings import Settings
@@ -289,5 +289,5 @@ def task_of(settings: Settings, config: ViTConfig) -> Task:
         partial(masked_patches.loss_and_grads, **what),
         partial(evaluate_patches, **what, seed=settings.seed),
         True,
-        patch_targets.blind_loss(config, settings.target),
+        masked_patches.blind_loss(config, settings.target),
     )

@@ -23,7 +23,7 @@ from tinyvit.engine import PRECISIONS
 from tinyvit.model import RESNETS, SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS, places_of
 from tinyvit.model.initialise import INITS
-from tinyvit.objectives.patch_targets import TARGETS
+from tinyvit.objectives.masked_patches import TARGETS
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS, usual_learning_rate
 from tinyvit.support import limits

@@ -20,7 +20,7 @@ from tinyvit.insight.pictures.curves import draw_curves
 from tinyvit.insight.pictures.sheet import File, Sheet, cut
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.stage import infer_through
-from tinyvit.objectives import masked_patches, patch_targets
+from tinyvit.objectives import masked_patches
 from tinyvit.support.distributed import on_rank_zero
 from tinyvit.training.run_data import check_fit
 from tinyvit.training.settings import Settings
@@ -109,11 +109,11 @@ def filled_patches(
         stages = model.stages(config, corruption=ops.Corruption(*rows))
         predicted = infer_through(stages, params, batch)  # (B, n, C)
         if target != "pixels":
-            predicted = predicted.reshape(*chosen.shape, -1, patch_targets.colours(config)).argmax(axis=3)
-        truth = patch_targets.true_patches(config, batch, chosen, target)
+            predicted = predicted.reshape(*chosen.shape, -1, masked_patches.colours(config)).argmax(axis=3)
+        truth = masked_patches.true_patches(config, batch, chosen, target)
         whole, _ = ops.patchify(batch, P)  # (B, T, P*P*3)
         versions = [whole]
-        for painted in (GREY, *(patch_targets.as_pixels(config, v, target) for v in (predicted, truth))):
+        for painted in (GREY, *(masked_patches.as_pixels(config, v, target) for v in (predicted, truth))):
             version = whole.copy()
             version[xp.arange(len(batch))[:, None], chosen] = painted
             versions.append(version)

@@ -1,6 +1,6 @@
 // Softmax, loss and gradient in one kernel: mirrors tinyvit/ops/cross_entropy.py (eq. 1, 3 and 4), with the bias of the
 // head. The probabilities are never written. Below it, what is predicted of corrupted patches, and the loss of pixels:
-// mirrors tinyvit/objectives/patch_targets.py and tinyvit/ops/squared_error.py.
+// mirrors tinyvit/objectives/masked_patches.py and tinyvit/ops/squared_error.py.
 
 #include "numbers.cuh"
 #include "warp.cuh"

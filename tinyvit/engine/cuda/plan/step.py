@@ -31,7 +31,7 @@ from tinyvit.engine.cuda.plan.residual import Norm, Sum, add_and_norm, add_and_n
 from tinyvit.engine.cuda.plan.stem import Corruption, stem, stem_backward
 from tinyvit.engine.cuda.plan.update import update_parameters
 from tinyvit.model import ViTConfig
-from tinyvit.objectives.patch_targets import SIDE
+from tinyvit.objectives.masked_patches import SIDE
 
 
 def plan_step(config: ViTConfig, batch: int, options: Options) -> Plan:
