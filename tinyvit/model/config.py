@@ -132,7 +132,7 @@ class ViTConfig(PaperConfig):
     final_norm      the last LayerNorm acts on the 'tokens', on what is 'pooled' of them, or there is 'none'
     pool_heads, pool_mlp_width    heads and MLP width of pool 'attention'; 0 for those of the blocks
     pool_all        pool 'attention' reads all tokens, not only the patches
-    causal          each token attends to itself and to the tokens before it (see words.text)
+    causal          each token attends to itself and to the tokens before it (see weights.text)
     parts           names of further parts, such as your own: see model.later
     """
 

@@ -16,8 +16,7 @@ from tests.weights.checkpoints import complaint
 from tinyvit import predict
 from tinyvit.gradcheck.finite_differences import gradient_error, numerical_gradient
 from tinyvit.model import Params
-from tinyvit.weights.words import read_words, tokenizer_of, without_punctuation
-from tinyvit.weights.words.text import (
+from tinyvit.weights.text import (
     TextConfig,
     Tokenizer,
     embed_texts,
@@ -26,6 +25,7 @@ from tinyvit.weights.words.text import (
     split_words,
     text_layout,
 )
+from tinyvit.weights.words import read_words, tokenizer_of, without_punctuation
 
 FOLDER = HERE / "words"
 CLASSES = ["a cat", "dog", "diagram of a ViT"]

@@ -16,8 +16,8 @@ from tinyvit.weights.arrays import NamedArrays, zeros_for
 from tinyvit.weights.description import GELU, UNREADABLE, stated_in
 from tinyvit.weights.naming import CLIP
 from tinyvit.weights.read import read_arrays, weights_in
+from tinyvit.weights.text import TextConfig, Tokenizer, embed_texts, places_to_read, text_layout
 from tinyvit.weights.torch_names import sources_of, to_ours
-from tinyvit.weights.words.text import TextConfig, Tokenizer, embed_texts, places_to_read, text_layout
 
 # What config.json omits, by Hugging Face's type of the whole model.
 _DEFAULTS: dict[str, dict[str, Any]] = {
