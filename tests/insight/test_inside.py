@@ -9,7 +9,7 @@ from tests.helpers import any_models, seeds, tiny_config
 from tests.insight.naive import models
 from tinyvit.data import normalise
 from tinyvit.model import forward, initialise, preset, stages
-from tinyvit.model.arrange import split_at_blocks
+from tinyvit.model.stage import split_at_blocks
 from tinyvit.ops import softmax
 from tinyvit.support.errors import UserError
 
