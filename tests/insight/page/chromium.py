@@ -3,7 +3,6 @@
 Messages are JSON, each followed by a zero byte. Chromium reads them from file descriptor 3 and writes to 4.
 """
 
-import base64
 import json
 import os
 import select
@@ -165,11 +164,6 @@ class Chromium:
         self.send("Input.dispatchKeyEvent", type="keyDown", **params)
         self.send("Input.dispatchKeyEvent", type="keyUp", key=name, windowsVirtualKeyCode=codes[name])
         self.settle()
-
-    def screenshot(self, path, whole=False):
-        """Save what the window shows, or the whole page, as a PNG."""
-        shot = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        Path(path).write_bytes(base64.b64decode(shot["data"]))
 
     def requests(self):
         """The addresses that the page has asked for."""
