@@ -129,6 +129,18 @@ def test_what_an_answer_prints_is_told_with_its_fault(unpacked):
     assert first["printed"].startswith("shapes (")
 
 
+def test_a_check_that_needs_a_compiler_says_that_a_page_has_none(unpacked, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CXX", raising=False)
+    lesson = ROOT / "lessons/29_flash_attention"
+    _, (answer, _, *checks) = asked(
+        unpacked, ("write", exercise(solution(lesson), lesson)), ("check", lesson.name)
+    )
+    left_out = [each for each in checks if each["state"] == "not here"]
+    assert {each["text"] for each in left_out} == {"a page has no compiler"}
+    assert answer["done"] == answer["total"] > 10  # the others are counted
+
+
 def test_listings_run_on_what_stands_above_them(unpacked):
     first, second, wrong = "x = 3\nprint('three')", "x += 1\nprint(x)", "print('so far')\nx / 0\n"
     calls = [("run", "page", [first, second]), ("run", "page", [first, second, wrong])]

@@ -37,7 +37,11 @@ listings.forEach(setUpListing);
 if (bench) {
   bench.hidden = false;
   bench.ontoggle = () => bench.open && python().postMessage({ what: "load", files: files() });
-  if (lesson !== "mine") setUpEditor();
+  if (lesson !== "mine") {
+    setUpEditor();
+    const way = make("a", { href: "#bench", textContent: "in this page", onclick: () => (bench.open = true) });
+    document.querySelector("h1 + p").append(", or ", way); // which ends with the command that checks
+  }
   for (const button of bench.querySelectorAll("[data-ask]")) {
     button.onclick = () => ({ check, climb })[button.dataset.ask](button);
   }

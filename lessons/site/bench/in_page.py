@@ -26,6 +26,7 @@ OPTIONS = [
     *(f"-pno:{name}" for name in ("cacheprovider", "faulthandler", "hypothesispytest")),
 ]
 NO_THREADS = "can't start new thread"
+NO_COMPILER = "a C++ compiler is needed"
 
 Tell = Callable[[str], None]
 
@@ -77,6 +78,8 @@ class Verdicts:
         if NO_THREADS in text:
             self.results[-1]["state"] = "to do"  # for the counts: it is not wrong
             state, text = None, "a page has no threads"
+        if NO_COMPILER in text:
+            text = "a page has no compiler"
         state = state or "not here"
         name = report.nodeid.split("::")[-1].replace("[-", "[").removesuffix("[]")
         told = {"check": name, "state": state}
