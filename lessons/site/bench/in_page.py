@@ -138,14 +138,20 @@ def run(page: str, listings: list[str], tell: Tell) -> str:
     """Run the last of these listings of a page, after those above it that have not run. JSON: whether it did.
 
     Only what the last one prints is told, or the first error. A listing that has run already starts the
-    page afresh, since it may have changed what it stands on.
+    page afresh, since it may have changed what it stands on. On "LESSON#bench" they are the lesson's exercise
+    and lines that try it.
     """
+    folder = page.endswith("#bench") and str(LESSONS / page.removesuffix("#bench"))
+    if folder and folder not in sys.path:
+        sys.path.append(folder)  # `import suspects` finds the lesson's own
     ran, names = _RAN.get(page, ([], {}))
     if listings[: len(ran)] != ran or len(ran) == len(listings):
         ran, names = [], {"__name__": "__main__"}
     _RAN[page] = ran, names
     for code in listings[len(ran) :]:
         title = f"listing {len(ran) + 1}"
+        if folder:
+            title = "the lines to try" if ran else "exercise.py"
         linecache.cache[title] = len(code), None, code.splitlines(True), title
         out = _Telling(tell) if len(ran) == len(listings) - 1 else io.StringIO()
         try:
