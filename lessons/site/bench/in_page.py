@@ -10,6 +10,7 @@ import io
 import json
 import linecache
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -30,11 +31,12 @@ NO_COMPILER = "a C++ compiler is needed"
 
 Tell = Callable[[str], None]
 
-if (
-    np.intp(0).itemsize == 4
-):  # a page's: there np.bincount refuses labels of 64 bits, as the data sets have them
+if np.intp(0).itemsize == 4:  # in a page
+    # np.bincount refuses labels of 64 bits, as the data sets have them.
     _bincount = np.bincount
     np.bincount = lambda x, *rest, **named: _bincount(np.asarray(x).astype(np.intp), *rest, **named)
+    # This clock stands still, and the referee's search would not end; what it does takes twice as long.
+    time.process_time = lambda: time.perf_counter() / 2
 
 
 class Verdicts:

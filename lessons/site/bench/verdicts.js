@@ -41,14 +41,18 @@ function fault({ check, text, printed }) {
   const item = make("li", { className: "wrong" }, make("strong", { textContent: head }));
   if (rest.length) item.append(make("pre", { textContent: rest.join("\n") }));
   if (printed) item.append(make("pre", { textContent: `printed meanwhile:\n${printed}` }));
-  const line = text.match(/exercise\.py, line (\d+)/)?.[1];
+  const line = text.match(/(?:exercise\.py,|see) line (\d+)/)?.[1];
   if (line) item.append(make("button", { textContent: `Line ${line}`, onclick: () => goToLine(line) }));
-  item.append(make("small", { textContent: check }));
+  item.append(make("small", { textContent: check, title: check }));
   return item;
 }
 
+// All checks that found a fault are in the tip.
 function also(item, check) {
-  item.querySelector("small").textContent += `, ${check}`;
+  const place = item.querySelector("small");
+  const checks = [...place.title.split("\n"), check];
+  place.title = checks.join("\n");
+  place.textContent = `${checks[0]}, and ${checks.length - 1} more`;
 }
 
 // How far the reader is, in the menu and, before anything is checked, on the bench.
