@@ -20,6 +20,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
+from lessons.faults import blocks
+
 ROOT = Path(__file__).parents[3]
 LESSONS = ROOT / "lessons"
 OPTIONS = [
@@ -42,15 +44,14 @@ if np.intp(0).itemsize == 4:  # in a page
 class Verdicts:
     """A plugin for pytest that tells every verdict when it falls, and keeps what the course counts.
 
-    It stands in for pytest's cache, where the course puts how far a learner is. A wrong check whose first
-    line has been told before is told as the same fault as that check.
+    It stands in for pytest's cache, where the course puts how far a learner is. With a wrong check it tells
+    all faults that are known by then.
     """
 
     def __init__(self, tell: Tell):
         self.tell = tell
         self.kept: dict[str, dict] = {}
         self.results: list[dict] = []  # of all checks, as the course's conftest.py lists them
-        self._faults: dict[str, str] = {}  # the first check that reported each fault
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Take the place of the cache."""
@@ -74,23 +75,16 @@ class Verdicts:
         state = getattr(report, "lesson_state", None)
         if state is None and not (report.skipped and report.when == "call"):
             return
-        text = str(report.longrepr[2] if report.skipped else report.longrepr or "").removeprefix("Skipped: ")
-        if crash := getattr(report.longrepr, "reprcrash", None):  # outside the answer: the error, then where
-            text = f"{crash.message}\n{text}"
-        if NO_THREADS in text:
+        told = {"state": state or "not here"}
+        if state == "wrong" and NO_THREADS in self.results[-1]["text"]:
             self.results[-1]["state"] = "to do"  # for the counts: it is not wrong
-            state, text = None, "a page has no threads"
-        if NO_COMPILER in text:
-            text = "a page has no compiler"
-        state = state or "not here"
-        name = report.nodeid.split("::")[-1].replace("[-", "[").removesuffix("[]")
-        told = {"check": name, "state": state}
-        if state in ("wrong", "the same crash"):
-            first = self._faults.setdefault(text.split("\n")[0], name)
-            told |= {"state": "wrong", "text": text, "printed": report.capstdout}
-            told |= {} if first == name else {"same": first}
+            told = {"state": "not here", "text": "a page has no threads"}
+        elif state == "wrong":
+            found = blocks(self.results)
+            told["faults"] = [{"lines": each.lines(), "printed": each.lead["printed"]} for each in found]
         elif state != "done":
-            told["text"] = text
+            text = report.longrepr[2].removeprefix("Skipped: ")
+            told["text"] = "a page has no compiler" if NO_COMPILER in text else text
         self.tell(json.dumps(told))
 
 
