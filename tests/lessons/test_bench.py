@@ -502,7 +502,8 @@ def test_the_editor_types_as_a_person_would_and_takes_a_file(reader, tmp_path):
     reader.write("import numpy\n\ny")
     key("Enter", control)
     reader.tab.wait("!document.body.classList.contains('busy')")
-    assert reader.text("#bench .verdicts li strong").startswith("exercise.py, line 3: NameError")
+    assert reader.text("#bench .verdicts li strong").startswith("NameError: name 'y'")
+    assert reader.text("#bench .verdicts li pre").startswith("exercise.py, line 3: y")
     reader.press("#bench .verdicts button")
     chosen = (
         "(f => f.value.slice(f.selectionStart, f.selectionEnd))(document.querySelector('#bench textarea'))"
