@@ -26,6 +26,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tinyvit.support.figures import percent
+
 BINS = 15
 MANY = 10_000  # images from which on the interval of an accuracy is not printed: it is +- 1 % at most
 
@@ -36,6 +38,11 @@ class ByClass(NamedTuple):
     precision: np.ndarray
     recall: np.ndarray
     f1: np.ndarray
+
+    def __repr__(self) -> str:
+        shown = [[percent(None if np.isnan(x) else x) for x in row] for row in zip(*self, strict=True)]
+        lines = [f"{i:5}  {p:>9}  {r:>6}  {f:>5}" for i, (p, r, f) in enumerate(shown)]
+        return "\n".join(["class  precision  recall     F1", *lines])
 
 
 class Reliability(NamedTuple):
