@@ -41,7 +41,8 @@ def parser() -> argparse.ArgumentParser:
         "site",
         "Write the course as pages to read in a browser, without a network, or as Jupyter notebooks.",
         "The pages show how far you are, as the last `pytest lessons` found it. If OUT is there already, it "
-        "is replaced if this command wrote it and nothing else is in it; anything else is left as it is.",
+        "is replaced if this command wrote it and nothing else is in it; anything else is left as it is. "
+        "Notebooks, in which answers are written, need a new or empty folder.",
     )
     result.prog = "lessons.site"
     either = result.add_mutually_exclusive_group()
