@@ -31,7 +31,7 @@ BUDGET = {  # lines, files; a room imports nothing from the rooms below it
     "weights": (4_085, 24),
     "training": (4_816, 32),
     "insight": (4_763, 39),
-    TOP: (3_797, 19),
+    TOP: (3_798, 19),
     "gradcheck": (487, 6),
     "bench": (812, 9),
 }
