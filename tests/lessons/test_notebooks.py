@@ -86,7 +86,7 @@ def test_a_notebook_runs_and_its_checks_say_what_pytest_says(notebooks, lesson, 
         assert re.search(r"\n\d+ to do in", unsolved)
 
         answer = ROOT / "tinyvit/in_one_file.py" if lesson.name == CAPSTONE else lesson / "solution.py"
-        book.cells[write].source = f"%%writefile exercise.py\n{answer.read_text('utf-8')}"
+        book.cells[write].source = f"{book.cells[write].source.splitlines()[0]}\n{answer.read_text('utf-8')}"
         run(write)
         solved = run(check)
         assert re.search(rf"{lesson.name} +\[#{{20}}\] (.\d) of \1 checks", solved)
