@@ -21,17 +21,17 @@ TESTS = Path(__file__).parent
 SOURCES = (".py", ".cu", ".cuh", ".js", ".css", ".html")
 TOP = "tinyvit"  # the commands, and what `import tinyvit` gives
 BUDGET = {  # lines, files; a room imports nothing from the rooms below it
-    "support": (2_707, 23),
+    "support": (2_709, 23),
     "ops": (1_833, 32),
     "model": (3_574, 39),
     "objectives": (280, 4),
     "optim": (941, 13),
-    "data": (4_846, 24),
+    "data": (4_872, 24),
     "engine": (7_334, 70),
     "weights": (4_085, 24),
-    "training": (4_809, 32),
+    "training": (4_835, 32),
     "insight": (4_755, 39),
-    TOP: (3_797, 19),
+    TOP: (3_838, 19),
     "gradcheck": (487, 6),
     "bench": (812, 9),
 }

@@ -1,14 +1,15 @@
 """A Vision Transformer with the interface of a scikit-learn classifier; scikit-learn is not required.
 
-from tinyvit import ViTClassifier
-classifier = ViTClassifier(epochs=20).fit(images, labels)
-classifier.score(more_images, their_labels)
+    from tinyvit import ViTClassifier
+    classifier = ViTClassifier(epochs=20).fit(images, labels)
+    classifier.score(more_images, their_labels)
 """
 
 from __future__ import annotations
 
 import copy
 import inspect
+import sys
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -32,6 +33,7 @@ from tinyvit.data.classifier_input import (
 )
 from tinyvit.data.dataset import chosen_to_hold_out
 from tinyvit.data.images_given import DARK, Scaled
+from tinyvit.data.plan import Change
 from tinyvit.insight.looking import Labels
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate
@@ -100,7 +102,7 @@ class ViTClassifier:
     crop_scale: float = Settings.crop_scale
     flip: bool = Settings.flip
     colour_jitter: float = Settings.colour_jitter
-    augment: str = Settings.augment
+    augment: str | Change = Settings.augment
     augment_ops: int = Settings.augment_ops
     augment_magnitude: float = Settings.augment_magnitude
     mixup: float = Settings.mixup
@@ -279,6 +281,14 @@ class ViTClassifier:
             if type(value) is not type(defaults[name]) or value != defaults[name]
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _repr_html_(self) -> str | None:
+        """The diagram that scikit-learn draws of its estimators in a notebook; None if it is not imported."""
+        if "sklearn" not in sys.modules:  # importing it takes longer than all of tinyvit
+            return None
+        from sklearn.utils import estimator_html_repr
+
+        return estimator_html_repr(self)
 
     def __sklearn_tags__(self) -> Any:
         """The properties of this estimator, for scikit-learn, which alone calls this."""
