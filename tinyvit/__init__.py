@@ -3,6 +3,9 @@
 >>> import tinyvit
 >>> model = tinyvit.load("runs/shapes-1")
 >>> model.predict("photo.jpg")
+
+load, preset, Model and ViTClassifier are what most programs need. A training loop of your own also takes what
+tinyvit.data, tinyvit.model, tinyvit.ops, tinyvit.optim and tinyvit.engine export, in their __all__.
 """
 
 from importlib import import_module

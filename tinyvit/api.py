@@ -1,7 +1,7 @@
 """The public interface of the library, which the commands use too.
 
-    model = tinyvit.load("runs/shapes-1")
-    model.predict("photo.jpg")
+model = tinyvit.load("runs/shapes-1")
+model.predict("photo.jpg")
 """
 
 from __future__ import annotations

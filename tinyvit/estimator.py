@@ -1,8 +1,8 @@
 """A Vision Transformer with the interface of a scikit-learn classifier; scikit-learn is not required.
 
-    from tinyvit import ViTClassifier
-    classifier = ViTClassifier(epochs=20).fit(images, labels)
-    classifier.score(more_images, their_labels)
+from tinyvit import ViTClassifier
+classifier = ViTClassifier(epochs=20).fit(images, labels)
+classifier.score(more_images, their_labels)
 """
 
 from __future__ import annotations
