@@ -291,7 +291,7 @@ class Model(Looking):
         elif images is not None:
             pixels = np.ascontiguousarray(self._pixels(images))
             samples = choose_samples(self.config, ImageSet(pixels, np.full(len(pixels), NO_LABEL)))
-        elif labels is not None and len(labels):
+        elif labels is not None and np.size(labels):
             raise UserError("there are labels but no images: give the images that they belong to.")
         write_page(self, path, samples, f"{self.params.count:,} parameters.")
         for note in left_out(self, "page", self.photo_fit):

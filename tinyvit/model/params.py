@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from math import prod
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -29,7 +30,7 @@ def places(rows: tuple[ParamSpec, ...]) -> dict[str, int]:
     return starts
 
 
-class Params(Mapping):
+class Params(Mapping[str, Array]):
     """A mapping from names to views into one flat array.
 
     `flat` is the 1-D buffer, `rows` the table (see model.layout), and `decayed` how many numbers at the start
@@ -138,7 +139,7 @@ class Params(Mapping):
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy the buffer and the table, so that the copy's views refer to the copy's buffer."""
         return Params, (self.flat, self.rows)
 
