@@ -293,6 +293,26 @@ def test_a_setting_that_does_not_exist_is_named_beside_those_that_do(model, imag
             model.fit(images, [0] * len(images), **{wrong: 0.1})
 
 
+@pytest.mark.parametrize(
+    ("of_what", "name", "meant"),
+    [
+        ("a model", "predict_proba", "probabilities"),
+        ("a model", "forward", "logits"),
+        ("a model", "state_dict", "params"),
+        ("a model", "cuda", "to"),
+        ("tinyvit", "create_model", "preset"),
+        ("tinyvit", "VitClassifier", "ViTClassifier"),
+    ],
+)
+def test_what_a_model_or_the_library_has_under_another_name_is_suggested(model, of_what, name, meant):
+    thing = model if of_what == "a model" else tinyvit
+    with pytest.raises(AttributeError, match=rf"no attribute '{name}' \(did you mean {meant}\?\)"):
+        getattr(thing, name)
+    assert not hasattr(thing, "_repr_html_")
+    with pytest.raises(UserError, match=r"a model has no num_heads \(did you mean heads\?\)"):
+        tinyvit.preset("nano/4", 8, 2, num_heads=2)
+
+
 def test_a_report_that_cannot_be_called_is_refused_before_training(model, images):
     before = model.params.flat.copy()
     with pytest.raises(UserError, match="report is 3, expected a function of the epoch and its loss"):

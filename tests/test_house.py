@@ -21,7 +21,7 @@ TESTS = Path(__file__).parent
 SOURCES = (".py", ".cu", ".cuh", ".js", ".css", ".html")
 TOP = "tinyvit"  # the commands, and what `import tinyvit` gives
 BUDGET = {  # lines, files; a room imports nothing from the rooms below it
-    "support": (2_709, 23),
+    "support": (2_725, 23),
     "ops": (1_833, 32),
     "model": (3_575, 39),
     "objectives": (280, 4),
@@ -31,7 +31,7 @@ BUDGET = {  # lines, files; a room imports nothing from the rooms below it
     "weights": (4_085, 24),
     "training": (4_835, 32),
     "insight": (4_762, 39),
-    TOP: (3_841, 19),
+    TOP: (3_850, 19),
     "gradcheck": (487, 6),
     "bench": (812, 9),
 }

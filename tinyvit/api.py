@@ -28,7 +28,7 @@ from tinyvit.data.photos import read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
 from tinyvit.insight.looking import Images, Labels, Looking
 from tinyvit.ops import softmax
-from tinyvit.support.errors import UserError, class_name, nearest, printable
+from tinyvit.support.errors import UserError, class_name, did_you_mean, nearest, printable
 from tinyvit.support.figures import counted
 from tinyvit.support.files.download import Report
 from tinyvit.training.loading import load_any, why_no_classes
@@ -103,6 +103,12 @@ class Model(Looking):
     _engine: tuple[Any, ReferenceEngine] | None = field(default=None, init=False)  # and what it was made for
     # the classes that were asked for in words, the side of texts, and the vectors of these classes
     _words: tuple[Any, Words, np.ndarray] | None = field(default=None, init=False)
+
+    if not TYPE_CHECKING:  # or a type checker would take any name at all for one of these
+
+        def __getattr__(self, name: str) -> Any:
+            hint = "" if name.startswith("_") else did_you_mean(name, dir(self))
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     def predict(self, images: Images) -> np.ndarray:
         """The name of the most likely class of each image: (n,)."""

@@ -38,7 +38,7 @@ from tinyvit.data.plan import Change
 from tinyvit.insight.looking import ArrayLike, Labels, Photo
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate
-from tinyvit.support.errors import UserError, printable
+from tinyvit.support.errors import UserError, did_you_mean, printable
 from tinyvit.training.recipes.usual import FINE_TUNING, FINE_TUNING_STEPS, FINE_TUNING_WITH
 from tinyvit.training.settings import FitSettings, Settings, check_settings, table
 
@@ -270,8 +270,8 @@ class ViTClassifier:
         for name, value in settings.items():
             if name not in _defaults(type(self)):
                 raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {self}: expected one of "
-                    f"{', '.join(_defaults(type(self)))}."
+                    f"Invalid parameter {name!r}{did_you_mean(name, _defaults(type(self)))} for estimator "
+                    f"{self}: expected one of {', '.join(_defaults(type(self)))}."
                 )
             setattr(self, name, value)
         return self
