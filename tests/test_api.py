@@ -16,7 +16,7 @@ from tests.support.shell.terminal import Stream, screen
 from tinyvit.backend import Device
 from tinyvit.data import ImageSet, normalise, to_input
 from tinyvit.data.folder import read_labelled
-from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photos import PhotoFit
 from tinyvit.model import attention_maps, features, forward, initialise
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import patchify

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from tinyvit.support.shell.progress import Progress
     from tinyvit.training.evaluation import Evaluation
-    from tinyvit.weights.words.read import Words
+    from tinyvit.weights.words import Words
 
 # Methods import what a prediction does not need: pages, texts, training, and what saves a model.
 
@@ -172,7 +172,7 @@ class Model(Looking):
         those of a SigLIP are between 0 and 1 each. Raises UserError if the model was not learned with texts,
         or its files of them are missing.
         """
-        from tinyvit.weights.words.read import read_words
+        from tinyvit.weights.words import read_words
 
         if self.texts is None:
             raise UserError(

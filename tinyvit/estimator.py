@@ -39,7 +39,7 @@ from tinyvit.insight.looking import ArrayLike, Labels, Photo
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate
 from tinyvit.support.errors import UserError, did_you_mean, printable
-from tinyvit.training.recipes.usual import FINE_TUNING, FINE_TUNING_STEPS, FINE_TUNING_WITH
+from tinyvit.training.recipes import FINE_TUNING, FINE_TUNING_STEPS, FINE_TUNING_WITH
 from tinyvit.training.settings import FitSettings, Settings, check_settings, table
 
 Given = ArrayLike | Sequence[Photo]  # as images

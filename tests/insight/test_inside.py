@@ -9,8 +9,7 @@ from tests.helpers import any_models, seeds, tiny_config
 from tests.insight.naive import made, models
 from tinyvit.data import normalise
 from tinyvit.model import forward, initialise, preset, stages
-from tinyvit.model.arrange import split_at_blocks
-from tinyvit.model.stage import infer_through
+from tinyvit.model.stage import infer_through, split_at_blocks
 from tinyvit.ops import layer_norm, linear, mlp, softmax
 from tinyvit.ops.attention import join_heads, split_heads
 from tinyvit.support.errors import UserError

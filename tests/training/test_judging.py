@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tinyvit.training.judging import (
+from tinyvit.training.evaluation import (
     by_class,
     calibration_error,
     confusion_counts,

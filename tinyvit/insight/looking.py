@@ -21,8 +21,7 @@ from tinyvit.insight.attention import (
 )
 from tinyvit.insight.filters import embedding_filters
 from tinyvit.insight.positions import offset_scores, position_similarity
-from tinyvit.model.arrange import split_at_blocks
-from tinyvit.model.stage import backward_through, forward_through, infer_through
+from tinyvit.model.stage import backward_through, forward_through, infer_through, split_at_blocks
 from tinyvit.ops import cross_entropy, cross_entropy_backward
 from tinyvit.support.errors import UserError
 
