@@ -140,7 +140,7 @@ def left_alone(run_once):
 def card(cuda, monkeypatch):
     """The stand-in for a GPU with a clock, on which every event is a millisecond after the one before."""
     from tests.engine.cuda.engine_cases import CASES, instances  # here, as few tests need them
-    from tinyvit.bench.case import Case
+    from tinyvit.bench.timing import Case
 
     ticks = count()
 

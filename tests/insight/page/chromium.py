@@ -24,7 +24,18 @@ def find_browser():
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
-class Chromium:
+class Browser:
+    """What a page in any browser is driven by."""
+
+    def wait(self, condition):
+        """Wait until an expression is true in the page."""
+        end = time.monotonic() + self.patience
+        while not self.evaluate(f"Boolean({condition})"):
+            assert time.monotonic() < end, f"still not: {condition}"
+            time.sleep(0.02)
+
+
+class Chromium(Browser):
     """One tab. evaluate(...) runs JavaScript in it; events lists what it reported, such as requests."""
 
     def __init__(self, patience=60):
@@ -80,9 +91,13 @@ class Chromium:
         message, _, self._unread = self._unread.partition(b"\0")
         return json.loads(message)
 
+    def go(self, url):
+        """Begin to open an address."""
+        self.send("Page.navigate", url=url)
+
     def open(self, path):
         """Open a file, and wait until its page has computed an answer."""
-        self.send("Page.navigate", url=Path(path).resolve().as_uri())
+        self.go(Path(path).resolve().as_uri())
         self.wait("typeof state === 'object' && state.result && !busy && !planned")
 
     def evaluate(self, script):
@@ -91,13 +106,6 @@ class Chromium:
         if "exceptionDetails" in result:
             raise RuntimeError(json.dumps(result["exceptionDetails"])[:2000])
         return result["result"].get("value")
-
-    def wait(self, condition):
-        """Wait until an expression is true in the page."""
-        end = time.monotonic() + self.patience
-        while not self.evaluate(f"Boolean({condition})"):
-            assert time.monotonic() < end, f"still not: {condition}"
-            time.sleep(0.02)
 
     def settle(self):
         """Wait until the page has computed and drawn all that was asked of it."""
