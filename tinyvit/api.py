@@ -418,7 +418,8 @@ class Model(Looking):
         """The images as uint8 pixels (n, H, W, 3) and the numbers of their classes (n,)."""
         if labels is None:
             if not isinstance(images, ImageSet):
-                raise UserError("there are images but no labels: give one label for each image.")
+                either = "give one label for each image, or a part of a data set, such as shapes.train"
+                raise UserError(f"there are images but no labels: {either}.")
             labels = images.labels
         pixels, numbers = self._pixels(images, to_learn=to_learn), self._numbers(labels)
         if len(pixels) != len(numbers):

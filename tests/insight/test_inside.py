@@ -8,6 +8,7 @@ import tinyvit
 from tests.helpers import any_models, seeds, tiny_config
 from tests.insight.naive import made, models
 from tinyvit.data import normalise
+from tinyvit.insight.pictures.attention import SeenPhoto, attention_overlay
 from tinyvit.model import forward, initialise, preset, stages
 from tinyvit.model.stage import infer_through, split_at_blocks
 from tinyvit.ops import layer_norm, linear, mlp, softmax
@@ -95,6 +96,14 @@ def test_heads_and_blocks_that_there_are_not_cannot_be_switched_off(wrong):
 def test_a_resnet_has_no_blocks():
     with pytest.raises(UserError, match="of which this model has 0"):
         tinyvit.preset("resnet-nano", 32, 2).activations(np.full((1, 32, 32, 3), 200, np.uint8))
+
+
+def test_a_picture_has_each_image_beside_its_attention_map():
+    model = tinyvit.preset("nano/4", 8, 2, threads=1)
+    images = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
+    upper, lower = np.split(np.asarray(model.attention_picture(images)), 2)
+    for half, image, attention in zip((upper, lower), images, model.attention_map(images), strict=True):
+        np.testing.assert_array_equal(half, attention_overlay(SeenPhoto.seen_whole(image), attention))
 
 
 def judges_pixels(config):

@@ -66,8 +66,16 @@ class Looking(core.Model):
         """
         return self._looked(class_token_attention, images)
 
+    def attention_picture(self, images: Images) -> Image.Image:
+        """Each image, and beside it the image under its attention_map: bright is high. Notebooks show it."""
+        from tinyvit.insight.pictures.attention import SeenPhoto, attention_overlay
+
+        pixels = self._pixels(images)
+        rows = zip(map(SeenPhoto.seen_whole, pixels), self.attention_map(pixels), strict=True)
+        return Image.fromarray(np.concatenate([attention_overlay(*row) for row in rows]))
+
     def head_maps(self, images: Images) -> np.ndarray:
-        """The same for each head of each block: (n, layers, heads, gh, gw); each map sums to 1."""
+        """attention_map for each head of each block: (n, layers, heads, gh, gw); each map sums to 1."""
         return self._looked(head_maps, images)
 
     def rollout(self, images: Images) -> np.ndarray:

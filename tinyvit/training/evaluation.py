@@ -36,7 +36,7 @@ from tinyvit.engine import ReferenceEngine, in_batches
 from tinyvit.model import ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads, masked_patches
 from tinyvit.ops import Corruption, cross_entropy, softmax
-from tinyvit.support.figures import counted
+from tinyvit.support.figures import counted, percent
 from tinyvit.training.settings import Settings
 
 BINS = 15
@@ -49,6 +49,11 @@ class ByClass(NamedTuple):
     precision: np.ndarray
     recall: np.ndarray
     f1: np.ndarray
+
+    def __repr__(self) -> str:
+        shown = [[percent(None if np.isnan(x) else x) for x in row] for row in zip(*self, strict=True)]
+        lines = [f"{i:5}  {p:>9}  {r:>6}  {f:>5}" for i, (p, r, f) in enumerate(shown)]
+        return "\n".join(["class  precision  recall     F1", *lines])
 
 
 class Reliability(NamedTuple):
