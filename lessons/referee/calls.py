@@ -7,10 +7,12 @@ then say "0.5 too small: that is the bias" instead of "0.5 too small".
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import re
 import types
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +55,11 @@ class Watched(types.ModuleType):
 
     def __getattr__(self, name: str):
         self.asked.add(name)
-        value = getattr(object.__getattribute__(self, "_module"), name)
+        module = object.__getattribute__(self, "_module")
+        try:
+            value = getattr(module, name)
+        except AttributeError:
+            raise AttributeError(_not_there(name, vars(module)), name=name, obj=module) from None
         if not isinstance(value, types.FunctionType):
             return value
         self.used.add(name)
@@ -67,6 +73,12 @@ class Watched(types.ModuleType):
 
     def __delattr__(self, name: str) -> None:
         delattr(self._module, name)
+
+
+def _not_there(name: str, names: Iterable[str]) -> str:
+    similar = difflib.get_close_matches(name, names, 1)
+    instead = f"; there is {similar[0]}: is that the one?" if similar else ""
+    return f"the file has no {name}, which the checks call{instead}"
 
 
 def _remembering(name: str, function: types.FunctionType):

@@ -1,5 +1,7 @@
 """The referee: what it accepts, what it refuses, and which result and kind of fault it names."""
 
+import types
+
 import numpy as np
 import pytest
 
@@ -378,3 +380,10 @@ def test_a_value_that_is_right_for_other_inputs():
         )
     )
     assert said.startswith("y is what it should be if weight were its transpose")
+
+
+def test_a_misspelt_function_is_answered_with_the_one_that_is_there():
+    answer = types.ModuleType("exercise")
+    answer.normalize = abs
+    with pytest.raises(AttributeError, match="has no normalise.*; there is normalize: is that the one"):
+        calls.Watched(answer).normalise
