@@ -21,8 +21,8 @@ from tinyvit.model import Model
 from tinyvit.support.files.atomic import write_atomically
 
 # In the order in which they are read.
-WORKER = ("weights", "ops", "model", "worker")
-PAGE = ("weights", "elements", "explain", "picture", "canvas", "answer", "maps", "steps", "main")
+WORKER = ("weights", "ops", "model", "backward", "worker")
+PAGE = ("weights", "elements", "explain", "picture", "canvas", "answer", "maps", "steps", "back", "main")
 
 
 def write_page(model: Model, path: Path, samples: Samples | None, subtitle: str) -> int:
