@@ -49,7 +49,7 @@ def course(pyodide: Path | None = None) -> dict[str, bytes]:
     )
     files[live.NAME] = live.page()
     files["site.css"] = style.encode() + (HERE / "site.css").read_bytes()
-    files["site.js"] = (HERE / "site.js").read_bytes()
+    files |= {name: (HERE / name).read_bytes() for name in ("site.js", "moving.js")}
     files["search.js"] = f"const SECTIONS = {json.dumps(site.sections, ensure_ascii=False)};\n".encode()
     return files
 
@@ -212,6 +212,7 @@ class Site:
             style=address(page, "site.css"),
             bench=address(page, "bench/bench.css"),
             script=address(page, "site.js"),
+            moving=address(page, "moving.js"),
             steps=steps,
             progress=f'<p class="progress">So far: {escape(said)}.</p>' if said else "",
             text=text,

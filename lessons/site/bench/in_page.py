@@ -19,6 +19,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
+from lessons.faults import blocks
+
 ROOT = Path(__file__).parents[3]
 LESSONS = ROOT / "lessons"
 OPTIONS = [
@@ -39,15 +41,14 @@ if (
 class Verdicts:
     """A plugin for pytest that tells every verdict when it falls, and keeps what the course counts.
 
-    It stands in for pytest's cache, where the course puts how far a learner is. A wrong check whose first
-    line has been told before is told as the same fault as that check.
+    It stands in for pytest's cache, where the course puts how far a learner is. With a wrong check it tells
+    all faults that are known by then.
     """
 
     def __init__(self, tell: Tell):
         self.tell = tell
         self.kept: dict[str, dict] = {}
         self.results: list[dict] = []  # of all checks, as the course's conftest.py lists them
-        self._faults: dict[str, str] = {}  # the first check that reported each fault
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Take the place of the cache."""
@@ -71,21 +72,15 @@ class Verdicts:
         state = getattr(report, "lesson_state", None)
         if state is None and not (report.skipped and report.when == "call"):
             return
-        text = str(report.longrepr[2] if report.skipped else report.longrepr or "").removeprefix("Skipped: ")
-        if crash := getattr(report.longrepr, "reprcrash", None):  # outside the answer: the error, then where
-            text = f"{crash.message}\n{text}"
-        if NO_THREADS in text:
+        told = {"state": state or "not here"}
+        if state == "wrong" and NO_THREADS in self.results[-1]["text"]:
             self.results[-1]["state"] = "to do"  # for the counts: it is not wrong
-            state, text = None, "a page has no threads"
-        state = state or "not here"
-        name = report.nodeid.split("::")[-1].replace("[-", "[").removesuffix("[]")
-        told = {"check": name, "state": state}
-        if state in ("wrong", "the same crash"):
-            first = self._faults.setdefault(text.split("\n")[0], name)
-            told |= {"state": "wrong", "text": text, "printed": report.capstdout}
-            told |= {} if first == name else {"same": first}
+            told = {"state": "not here", "text": "a page has no threads"}
+        elif state == "wrong":
+            found = blocks(self.results)
+            told["faults"] = [{"lines": each.lines(), "printed": each.lead["printed"]} for each in found]
         elif state != "done":
-            told["text"] = text
+            told["text"] = report.longrepr[2].removeprefix("Skipped: ")
         self.tell(json.dumps(told))
 
 
