@@ -47,9 +47,10 @@ function sendBack(app) {
   requestAnimationFrame(() => byId("h-steps").scrollIntoView({ block: "start", behavior })); // once drawn
   if (still) return;
   state.sending = setInterval(() => {
-    if (done < asked) return; // the last step is not shown yet
-    goTo(app, state.step - 1);
-    if (!state.step) stopSending(state);
+    if (done < asked || planned) return; // the last step is not shown yet
+    if (state.step) return goTo(app, state.step - 1);
+    stopSending(state);
+    app.redraw();
   }, PACE);
 }
 
