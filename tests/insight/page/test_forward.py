@@ -106,8 +106,10 @@ def test_whatever_it_accepts_it_computes_as_python_does(in_node, config, seed):
     assert distance(np.array(answer["logits"]), expected(model, image[None])[0][0]) < 1e-3
     in_double = Model(config, initialise(config, dtype="float64"))
     in_double.params.flat[:] = model.params.flat
-    gradient = in_double.input_gradient(image[None], [1]).ravel() / 2  # of pixels from 0 to 1
-    assert distance(np.array(answer["gradient"]), gradient) < 1e-5
+    exact, rounded = (each.input_gradient(image[None], [1]).ravel() for each in (in_double, model))
+    lost = distance(rounded, exact)  # by float32, in Python
+    gradient = 2 * np.array(answer["gradient"])  # of pixels from 0 to 1
+    assert distance(gradient, exact) < max(1e-5, 3 * lost)
 
 
 def shape_of(letters, config):
