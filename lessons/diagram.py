@@ -16,7 +16,7 @@ from PIL import Image
 from lessons.drawing import AXIS, BLUE, GREEN, INK, PAPER, QUIET, RED, Sheet
 from lessons.star import star
 from tinyvit.insight.pictures.colours import tint
-from tinyvit.insight.pictures.text import text_width
+from tinyvit.insight.pictures.sheet import text_width
 from tinyvit.ops import patchify
 
 WIDTH, HEIGHT = 780, 266

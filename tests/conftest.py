@@ -1,5 +1,6 @@
 """What all tests share: the GPU, if there is one, commands and small runs, one setting of hypothesis."""
 
+import os
 import signal
 import sys
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
@@ -33,6 +34,14 @@ def pytest_terminal_summary(terminalreporter):
     for report in terminalreporter.stats.get("passed", ()):
         if report.duration > 3:
             terminalreporter.line(f"{report.duration:.0f} s: {report.nodeid}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk():
+    """What tests write need not outlive a power cut; whether it would is tested by who calls os.fsync."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", os.fstat)  # which also refuses what is no open file
+        yield
 
 
 @pytest.fixture
@@ -131,7 +140,7 @@ def left_alone(run_once):
 def card(cuda, monkeypatch):
     """The stand-in for a GPU with a clock, on which every event is a millisecond after the one before."""
     from tests.engine.cuda.engine_cases import CASES, instances  # here, as few tests need them
-    from tinyvit.bench.case import Case
+    from tinyvit.bench.timing import Case
 
     ticks = count()
 

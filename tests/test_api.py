@@ -16,7 +16,7 @@ from tests.support.shell.terminal import Stream, screen
 from tinyvit.backend import Device
 from tinyvit.data import ImageSet, normalise, to_input
 from tinyvit.data.folder import read_labelled
-from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photos import PhotoFit
 from tinyvit.model import attention_maps, features, forward, initialise
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import patchify
@@ -490,7 +490,7 @@ def test_files_may_come_from_a_generator(model, images, tmp_path):
     [
         ([0], "2 images and 1 label: expected the same number"),
         ([[0], [1]], r"labels have shape \(2, 1\), expected one for each image"),
-        (None, "there are images but no labels: give one label for each image"),
+        (None, r"no labels: give one label for each image, or a part of a data set, such as shapes\.train\."),
         (1, r"labels have shape \(\), expected"),
         ([0.0, 1.0], "labels are float64, expected whole numbers from 0, or names"),
         (["dark", "grey"], "there is no class 'grey': the classes are dark, light"),

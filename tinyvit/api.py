@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from tinyvit.support.shell.progress import Progress
     from tinyvit.training.evaluation import Evaluation
-    from tinyvit.weights.words.read import Words
+    from tinyvit.weights.words import Words
 
 # Methods import what a prediction does not need: pages, texts, training, and what saves a model.
 
@@ -166,7 +166,7 @@ class Model(Looking):
         those of a SigLIP are between 0 and 1 each. Raises UserError if the model was not learned with texts,
         or its files of them are missing.
         """
-        from tinyvit.weights.words.read import read_words
+        from tinyvit.weights.words import read_words
 
         if self.texts is None:
             raise UserError(
@@ -385,7 +385,8 @@ class Model(Looking):
         """The images as uint8 pixels (n, H, W, 3) and the numbers of their classes (n,)."""
         if labels is None:
             if not isinstance(images, ImageSet):
-                raise UserError("there are images but no labels: give one label for each image.")
+                either = "give one label for each image, or a part of a data set, such as shapes.train"
+                raise UserError(f"there are images but no labels: {either}.")
             labels = images.labels
         pixels, numbers = self._pixels(images, to_learn=to_learn), self._numbers(labels)
         if len(pixels) != len(numbers):

@@ -36,7 +36,7 @@ from tinyvit.insight.looking import Labels
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate
 from tinyvit.support.errors import UserError, printable
-from tinyvit.training.recipes.usual import FINE_TUNING, FINE_TUNING_STEPS, FINE_TUNING_WITH
+from tinyvit.training.recipes import FINE_TUNING, FINE_TUNING_STEPS, FINE_TUNING_WITH
 from tinyvit.training.settings import FitSettings, Settings, check_settings, table
 
 # The defaults come from a table of trainings (MEASUREMENTS.md, "ViTClassifier"). Few large patches learn

@@ -134,25 +134,13 @@ def _with(solution: ModuleType, right: FunctionType, name: str, code) -> ModuleT
 def _code(right: FunctionType, number: int) -> CodeType | None:
     """The function with its slip of this number; None if nobody could write that."""
     function, every = _every_slip(right)
-    _locate(every[number].new, function.located)
     back = every[number].exchange()
     try:
-        return compile(ast.Module([function], []), "<a slip>", "exec")
+        return compile(ast.fix_missing_locations(ast.Module([function], [])), "<a slip>", "exec")
     except (SyntaxError, ValueError, TypeError):
         return None
     finally:
         back.exchange()
-
-
-def _locate(new: Any, located: set[int]) -> None:
-    """Give the new nodes of a slip some line. (ast.fix_missing_locations would visit the whole function.)"""
-    if isinstance(new, ast.AST) and id(new) not in located:
-        for name in new._attributes:
-            if getattr(new, name, None) is None:
-                setattr(new, name, 1)
-        new = [getattr(new, field, None) for field in new._fields]
-    for each in new if isinstance(new, list) else ():
-        _locate(each, located)
 
 
 @functools.cache
@@ -171,7 +159,6 @@ def _every_slip(right: FunctionType) -> tuple[ast.FunctionDef, list[Slip]]:
             scope[each.id] = min(each.lineno, scope.get(each.id, each.lineno))
         if isinstance(each, ast.For | ast.While):
             each.body.insert(0, ast.parse("_lap()").body[0])
-    function.located = {id(each) for each in ast.walk(function)}
     found: list[Slip] = []
     for holder in ast.walk(function):
         for field in {"body", "orelse"} & set(holder._fields):

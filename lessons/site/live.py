@@ -6,7 +6,7 @@ from pathlib import Path
 
 import tinyvit
 from tinyvit.data.shapes import make_shapes
-from tinyvit.insight.page.build import page_text
+from tinyvit.insight.page import page_text
 from tinyvit.insight.page.contents import choose_samples, page_contents
 
 LESSONS = Path(__file__).parents[1]

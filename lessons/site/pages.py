@@ -99,6 +99,13 @@ def plain(markdown: str) -> str:
     return re.sub(r"[*`$]|!?\[(?=[^]]*\]\()|\]\([^)]*\)", "", markdown)
 
 
+def place_of_bench(tokens: list[Token]) -> int:
+    """The index of the heading that ends the section "Your turn"; if there is none, of the first heading."""
+    heads = [i for i, token in enumerate(tokens) if (token.type, token.tag) == ("heading_open", "h2")]
+    turn = next((k for k, i in enumerate(heads) if tokens[i + 1].content.startswith("Your turn")), -1)
+    return heads[turn + 1]
+
+
 def address(page: Path, target: str) -> str:
     """The address of a file of the site, as a page has it."""
     return os.path.relpath(target, os.path.dirname(place(page)) or ".").replace(os.sep, "/")
@@ -184,12 +191,9 @@ class Site:
 
     def put_bench(self, page: Path, tokens: list[Token]) -> None:
         """Put the bench where a lesson has said what to write, or where the ladder has been explained."""
-        if page not in self.titles or page.parent == LESSONS:
-            return
-        heads = [i for i, token in enumerate(tokens) if (token.type, token.tag) == ("heading_open", "h2")]
-        turn = next((k for k, i in enumerate(heads) if tokens[i + 1].content == "Your turn"), -1)
-        bench = Token("html_block", "", 0, content=build.bench(page.parent.name, self.has_pyodide))
-        tokens.insert(heads[turn + 1], bench)
+        if page in self.titles and page.parent != LESSONS:
+            bench = Token("html_block", "", 0, content=build.bench(page.parent.name, self.has_pyodide))
+            tokens.insert(place_of_bench(tokens), bench)
 
     def listing(self, source: Path, text: str) -> str:
         """The page of a source file, each line with its number."""

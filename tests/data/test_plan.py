@@ -17,8 +17,7 @@ from tinyvit.data import (
     normalise,
     plan_batch,
 )
-from tinyvit.data.augment import crop_and_resize
-from tinyvit.data.augmentation import apply_operations
+from tinyvit.data.augment import apply_operations, crop_and_resize
 from tinyvit.data.mixing import erase, mix_images
 from tinyvit.data.plan import _PURPOSES, _draws
 from tinyvit.ops import Noise

@@ -8,8 +8,9 @@ import tinyvit
 from tests.helpers import any_models, seeds, tiny_config
 from tests.insight.naive import models
 from tinyvit.data import normalise
+from tinyvit.insight.pictures.attention import SeenPhoto, attention_overlay
 from tinyvit.model import forward, initialise, preset, stages
-from tinyvit.model.arrange import split_at_blocks
+from tinyvit.model.stage import split_at_blocks
 from tinyvit.ops import softmax
 from tinyvit.support.errors import UserError
 
@@ -45,6 +46,14 @@ def test_blocks_are_chosen_by_numbers_that_may_count_backwards():
 def test_a_resnet_has_no_blocks():
     with pytest.raises(UserError, match="of which this model has 0"):
         tinyvit.preset("resnet-nano", 32, 2).activations(np.full((1, 32, 32, 3), 200, np.uint8))
+
+
+def test_a_picture_has_each_image_beside_its_attention_map():
+    model = tinyvit.preset("nano/4", 8, 2, threads=1)
+    images = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
+    upper, lower = np.split(np.asarray(model.attention_picture(images)), 2)
+    for half, image, attention in zip((upper, lower), images, model.attention_map(images), strict=True):
+        np.testing.assert_array_equal(half, attention_overlay(SeenPhoto.seen_whole(image), attention))
 
 
 def judges_pixels(config):

@@ -278,3 +278,10 @@ def test_a_named_fault_leads_a_block():
     named = {**first, "known": ["A 2 is missing."]}
     (block,) = blocks([first, named, named])
     assert (block.lead, block.alike, block.perhaps) == (named, 2, 1)
+
+
+def test_a_reason_that_was_seen_counts_more_than_a_function():
+    first = {**WRONG_RESULT, "function": "f"}
+    named = {**first, "function": "g", "known": ["A 2 is missing."]}
+    found = blocks([first, named, {**named, "function": "f"}])
+    assert [(block.alike, block.perhaps) for block in found] == [(1, 0), (2, 0)]

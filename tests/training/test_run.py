@@ -25,7 +25,7 @@ from tinyvit.engine import ReferenceEngine
 from tinyvit.model import preset
 from tinyvit.optim import learning_rate
 from tinyvit.training import evaluation
-from tinyvit.training.recipes.usual import recipe
+from tinyvit.training.recipes import recipe
 from tinyvit.training.settings import Settings
 
 

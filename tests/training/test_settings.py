@@ -14,7 +14,7 @@ import pytest
 from tinyvit.flags import add_flags
 from tinyvit.model import preset
 from tinyvit.support.errors import UserError, one_line
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import FitSettings, Group, Settings, few_settings, in_groups, table
 
 SETTINGS = Settings(

@@ -15,13 +15,16 @@ import numpy as np
 from tinyvit.backend import Array, array_module
 from tinyvit.data.augment import (
     Crops,
+    Policy,
+    apply_operations,
     crop_and_flip,
     crop_and_resize,
     draw_augmentation,
     draw_crops,
+    draw_jitter,
     normalise,
+    unchanged,
 )
-from tinyvit.data.augmentation import Policy, apply_operations, draw_jitter, unchanged
 from tinyvit.data.dataset import Rows, class_counts
 from tinyvit.data.mixing import Erasing, Mixing, draw_erasing, draw_mixing, erase, mix_images, mix_labels
 from tinyvit.ops import Noise
@@ -45,7 +48,7 @@ class BatchPlan:
 
     step counts updates from 1. indices, down, right and flip are (B,): the indices of the training images,
     how far the window of each is moved in pixels, and whether the image is mirrored. operations (B, n) are
-    what is then done to it, one after another (see data.augmentation). mixing and erasing are those of each
+    what is then done to it, one after another (see data.augment). mixing and erasing are those of each
     image, or None. crops, or None, are the boxes that are taken of the images and resized, in place of moved
     windows. first is the index of the plan's first image in the whole batch: 0, unless the plan is part of
     another one. Mixing joins each image with the one after it, and the last with the first of the whole
@@ -153,9 +156,9 @@ def plan_batch(
     """The plan for update number `step`, counted from 1, on the images with these indices (B,).
 
     padding is how far, in pixels, a window may move; flip mirrors half of the images at random. policy
-    draws the operations: see data.augmentation.make_policy. mixup and cutmix are as in draw_mixing; erase is
+    draws the operations: see data.augment.make_policy. mixup and cutmix are as in draw_mixing; erase is
     the probability that a rectangle of an image is erased. scale is as in draw_crops, 1 for no crops; jitter
-    is how far the factors of data.augmentation.draw_jitter are from 1.
+    is how far the factors of data.augment.draw_jitter are from 1.
     """
     count = len(indices)
     down, right, mirrored = draw_augmentation(_draws(seed, "augmentation", step), count, padding)

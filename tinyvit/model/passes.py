@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 from tinyvit import ops
 from tinyvit.backend import Array
-from tinyvit.model.arrange import no_backward
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
-from tinyvit.model.stage import Stage, backward_through, forward_through, infer_through
+from tinyvit.model.stage import Stage, backward_through, forward_through, infer_through, no_backward
 from tinyvit.model.vit import vit
 
 

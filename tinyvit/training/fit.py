@@ -15,9 +15,8 @@ from tinyvit.data.classifier_input import checked_weights
 from tinyvit.model import Params, ViTConfig
 from tinyvit.support.errors import UserError, did_you_mean, nearest
 from tinyvit.training.choices import FIT, fit_settings
-from tinyvit.training.divergence import Diverged
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation
-from tinyvit.training.loop import Trainer
+from tinyvit.training.loop import Diverged, Trainer
 from tinyvit.training.run_data import check_batches
 from tinyvit.training.settings import FitSettings
 

@@ -10,6 +10,7 @@ import io
 import json
 import linecache
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -28,14 +29,16 @@ OPTIONS = [
     *(f"-pno:{name}" for name in ("cacheprovider", "faulthandler", "hypothesispytest")),
 ]
 NO_THREADS = "can't start new thread"
+NO_COMPILER = "a C++ compiler is needed"
 
 Tell = Callable[[str], None]
 
-if (
-    np.intp(0).itemsize == 4
-):  # a page's: there np.bincount refuses labels of 64 bits, as the data sets have them
+if np.intp(0).itemsize == 4:  # in a page
+    # np.bincount refuses labels of 64 bits, as the data sets have them.
     _bincount = np.bincount
     np.bincount = lambda x, *rest, **named: _bincount(np.asarray(x).astype(np.intp), *rest, **named)
+    # This clock stands still, and the referee's search would not end; what it does takes twice as long.
+    time.process_time = lambda: time.perf_counter() / 2
 
 
 class Verdicts:
@@ -80,7 +83,8 @@ class Verdicts:
             found = blocks(self.results)
             told["faults"] = [{"lines": each.lines(), "printed": each.lead["printed"]} for each in found]
         elif state != "done":
-            told["text"] = report.longrepr[2].removeprefix("Skipped: ")
+            text = report.longrepr[2].removeprefix("Skipped: ")
+            told["text"] = "a page has no compiler" if NO_COMPILER in text else text
         self.tell(json.dumps(told))
 
 
@@ -130,14 +134,20 @@ def run(page: str, listings: list[str], tell: Tell) -> str:
     """Run the last of these listings of a page, after those above it that have not run. JSON: whether it did.
 
     Only what the last one prints is told, or the first error. A listing that has run already starts the
-    page afresh, since it may have changed what it stands on.
+    page afresh, since it may have changed what it stands on. On "LESSON#bench" they are the lesson's exercise
+    and lines that try it.
     """
+    folder = page.endswith("#bench") and str(LESSONS / page.removesuffix("#bench"))
+    if folder and folder not in sys.path:
+        sys.path.append(folder)  # `import suspects` finds the lesson's own
     ran, names = _RAN.get(page, ([], {}))
     if listings[: len(ran)] != ran or len(ran) == len(listings):
         ran, names = [], {"__name__": "__main__"}
     _RAN[page] = ran, names
     for code in listings[len(ran) :]:
         title = f"listing {len(ran) + 1}"
+        if folder:
+            title = "the lines to try" if ran else "exercise.py"
         linecache.cache[title] = len(code), None, code.splitlines(True), title
         out = _Telling(tell) if len(ran) == len(listings) - 1 else io.StringIO()
         try:

@@ -19,7 +19,7 @@ from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan.update import muon_fits
 from tinyvit.model import Params, initialise
 from tinyvit.optim import OPTIMIZERS, SGD, clip_norm, make_optimizer
-from tinyvit.optim.orthogonal import POLYNOMIAL, STEPS
+from tinyvit.optim.muon import POLYNOMIAL, STEPS
 
 BF16 = "bfloat16"
 MIXES = {"mixup": 0.8, "cutmix": 1.0, "erase": 0.5}

@@ -23,8 +23,7 @@ from tinyvit.engine.cuda.program import Graphs, Memory, Program, graphs_wanted
 from tinyvit.engine.cuda.support import multiprocessors, shared_limit
 from tinyvit.engine.cuda.uploads import Uploads, plan_tables
 from tinyvit.engine.cuda.workspace import plan_workspace
-from tinyvit.engine.reference import ReferenceEngine
-from tinyvit.engine.training import Training
+from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.passes import check_images
 from tinyvit.objectives import Objective, loss_and_grads

@@ -14,7 +14,7 @@ import tinyvit
 from tinyvit.support.distributed import one_job
 from tinyvit.support.errors import UserError, did_you_mean, meanings
 from tinyvit.support.figures import as_argument, call
-from tinyvit.support.files.reading import NOT_FREE, is_free
+from tinyvit.support.files import NOT_FREE, is_free
 from tinyvit.support.limits import COUNT, PIXELS, POSITIVE, SEED, THREADS, Rule
 from tinyvit.support.shell.ending import ending, fail
 
