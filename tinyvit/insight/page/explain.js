@@ -68,8 +68,8 @@ const EXPLAINED = {
     formula: "S = q k^T / sqrt(K)",
     text: "How well the query of a row matches the key of a column. One square for each head.",
     back: { lesson: 6, source: "ops/attention.py, eq. 9",
-      formula: "dq = dS k / sqrt(K)      dk = dS^T q / sqrt(K)      dv = A^T do",
-      text: "Queries get the keys that they met, keys the queries, and values the shares in which they were drawn." },
+      formula: "dq = dS k / sqrt(K)      dk = dS^T q / sqrt(K)",
+      text: "Queries get the keys that they met, keys the queries, and values, A^T do, what was drawn from them." },
   },
   weights: {
     title: "Attention", shape: "(H, N, N)", lesson: 6, source: "ops/attention.py, eq. 3",
