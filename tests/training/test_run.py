@@ -56,6 +56,13 @@ def test_a_run_leaves_seven_files_and_samples_and_says_what_comes_next(run):
         assert word in out
 
 
+def test_a_quiet_run_prints_nothing_but_errors(run, go):
+    folder, out = run("a", "--quiet")
+    assert out == "" and (folder / "best.npz").exists()
+    status, out, err = go(train, "-q", "--config", "nowhere.json")
+    assert (status, out) == (2, "") and "nowhere.json" in err
+
+
 def test_output_that_is_piped_is_plain_lines(run):
     _, out = run("a")
     assert out.count("\nepoch ") == 3

@@ -56,6 +56,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from tinyvit.backend import Array, array_module
 from tinyvit.data import operations
@@ -92,7 +93,7 @@ def crop_and_flip(images: Array, indices: Array, down: Array, right: Array, flip
     return images.reshape(-1, 3).take(pixels, axis=0)  # (B, H, W, 3)
 
 
-def normalise(images: Array, dtype: np.dtype) -> Array:
+def normalise(images: Array, dtype: DTypeLike) -> Array:
     """Bytes 0..255 to -1..1, in float32 or float64, as the official ViT code does: (x - 127.5) / 127.5."""
     x = images.astype(dtype)
     x -= 127.5

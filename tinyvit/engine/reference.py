@@ -26,7 +26,7 @@ class Training:
     accumulate        number of parts of a batch, which are computed one after another to save memory
     average           a running average of the weights that is updated too, or None
     operations        True if the plans have operations for the images (see data.augment)
-    crops             True if the plans have crops (see data.augment)
+    by_arrays         True if the plans have what no kernel computes: crops, or a function of the user's
     ranks             the processes that share the images of each batch
     frozen            number of blocks that do not learn, as the stem does not; None if everything learns
     """
@@ -38,7 +38,7 @@ class Training:
     accumulate: int = 1
     average: Average | None = None
     operations: bool = False
-    crops: bool = False
+    by_arrays: bool = False
     ranks: Ranks = ALONE
     frozen: int | None = None
 

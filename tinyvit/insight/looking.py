@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 from PIL import Image
@@ -25,9 +25,16 @@ from tinyvit.model.stage import backward_through, forward_through, infer_through
 from tinyvit.ops import cross_entropy, cross_entropy_backward
 from tinyvit.support.errors import UserError
 
-Photo = str | os.PathLike | bytes | BinaryIO | Image.Image
-Images = np.ndarray | ImageSet | Photo | Sequence[Photo] | Sequence[np.ndarray] | Iterator[Photo]
-Labels = Sequence | np.ndarray
+
+class ArrayLike(Protocol):
+    """An array, or what NumPy makes one of: a tensor of PyTorch, a column or table of pandas."""
+
+    def __array__(self) -> np.ndarray: ...
+
+
+Photo = str | os.PathLike[str] | bytes | BinaryIO | Image.Image
+Images = ArrayLike | ImageSet | Photo | Sequence[Photo] | Sequence[ArrayLike] | Iterator[Photo]
+Labels = Sequence[Any] | ArrayLike
 
 
 class Looking(core.Model):

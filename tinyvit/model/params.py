@@ -40,7 +40,7 @@ def places(rows: tuple[ParamSpec, ...]) -> dict[str, int]:
     return starts
 
 
-class Params(Mapping):
+class Params(Mapping[str, Array]):
     """A mapping from names to views into one flat array.
 
     `flat` is the 1-D buffer, `rows` the table (see model.layout), and `decayed` how many numbers at the start
@@ -149,7 +149,7 @@ class Params(Mapping):
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy the buffer and the table, so that the copy's views refer to the copy's buffer."""
         return Params, (self.flat, self.rows)
 

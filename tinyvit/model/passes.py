@@ -16,7 +16,7 @@ class Cache(NamedTuple):
     """The stages of a forward pass, and the cache of each."""
 
     stages: Sequence[Stage]
-    caches: list
+    caches: list[Any]
 
     def of(self, name: str) -> Any:
         """The cache of the stage of that name."""

@@ -32,7 +32,7 @@ class Optimizer(Protocol):
 
     kernels: ClassVar[str | None] = None
 
-    def __init_subclass__(cls, kernels: str | None = None, **others: Any):
+    def __init_subclass__(cls, kernels: str | None = None, **others: Any) -> None:
         super().__init_subclass__(**others)
         cls.kernels = kernels
 

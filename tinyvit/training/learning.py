@@ -69,10 +69,16 @@ class Stages:
 
 
 def make_engines(
-    s: Settings, stages: Stages, params: Params, data: ImageSet, objective: Objective
+    s: Settings,
+    stages: Stages,
+    params: Params,
+    data: ImageSet,
+    objective: Objective,
+    own_augment: bool = False,
 ) -> list[ReferenceEngine]:
     """An engine for each stage, which share the parameters, the optimiser and the images, on one device.
 
+    own_augment is true if a function of the user's changes the images.
     Raises UserError for settings that do not go together, or with which nothing would learn.
     """
     xp = array_module(params.flat)
@@ -85,7 +91,7 @@ def make_engines(
         s.accumulate,
         Average(params, s.ema) if s.ema else None,
         operations=s.augment != "none" or s.colour_jitter > 0,
-        crops=s.crop_scale < 1,
+        by_arrays=s.crop_scale < 1 or own_augment,
         ranks=current(),
         frozen=frozen,
     )

@@ -25,6 +25,7 @@ import numpy as np
 
 from tinyvit.backend import Array, array_module
 from tinyvit.data import ImageSet, balancing, epoch_order, indices_of_batch, plan_batch
+from tinyvit.data.plan import Change
 from tinyvit.model import Params, ViTConfig
 from tinyvit.optim import averaged, learning_rate
 from tinyvit.support.errors import UserError, without_warnings
@@ -43,7 +44,8 @@ class Trainer:
     The model is judged by the validation images or, if there are none, by the test images; if there are
     neither, it is not judged. sample_weight (n,) is how often each image is drawn on average, relative
     to the others. kept() returns the sentence that says, if training diverges, what was saved. progress, if
-    given, shows each step and each epoch.
+    given, shows each step and each epoch. augment, if given, is a function that changes each image: see
+    Model.fit.
 
     Subclasses add to what happens between steps and between epochs.
     """
@@ -59,14 +61,18 @@ class Trainer:
         test: ImageSet | None = None,
         sample_weight: np.ndarray | None = None,
         progress: Progress | None = None,
+        augment: Change | None = None,
     ):
-        self.settings, self.augmentation, self.state = settings, settings.augmentation(), State()
+        self.settings, self.state = settings, State()
+        self.augmentation = settings.augmentation() | {"own": augment}
         self.train, self.validation, self.test = train, validation, test
         self.weights, self.progress = sample_weight, progress
         if settings.balanced:
             self.weights = balancing(train.labels) * (1 if sample_weight is None else sample_weight)
         self.task, self.stages = task_of(settings, config), Stages(settings, config)
-        self.engines = make_engines(settings, self.stages, params, train, self.task.objective)
+        self.engines = make_engines(
+            settings, self.stages, params, train, self.task.objective, augment is not None
+        )
         self.engine = self.engines[-1]  # of the whole model; see Stages
         self.guard = Guard(self.task.blind_loss, settings.lr, kept)
         self.steps_per_epoch = len(train) // settings.batch_size

@@ -19,6 +19,7 @@ import numpy as np
 from tinyvit.data import DATASETS
 from tinyvit.data.augment import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES, make_policy
 from tinyvit.data.photos import FITS
+from tinyvit.data.plan import Change
 from tinyvit.engine import PRECISIONS
 from tinyvit.model import RESNETS, SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS, places_of
@@ -372,7 +373,7 @@ class FitSettings(TypedDict, total=False):
     crop_scale: float | None
     flip: bool | None
     colour_jitter: float | None
-    augment: str | None
+    augment: str | Change | None
     augment_ops: int | None
     augment_magnitude: float | None
     mixup: float | None

@@ -212,9 +212,12 @@ def test_images_are_augmented_by_a_kernel_if_a_block_has_room_for_them(cuda, mon
 
 
 @pytest.mark.parametrize(
-    ("crops", "by_kernels"), [({}, True), ({"jitter": 0.4}, True), ({"scale": 0.5}, False)]
+    ("crops", "by_kernels"),
+    [({}, True), ({"jitter": 0.4}, True), ({"scale": 0.5}, False), ({"own": lambda x, rng: 255 - x}, False)],
 )
-def test_array_operations_make_the_batches_of_crops_that_are_resized(cuda, crops, by_kernels):
+def test_array_operations_make_the_batches_of_crops_that_are_resized_and_of_a_user_s_function(
+    cuda, crops, by_kernels
+):
     engines = []
 
     def make(*args, **keywords):

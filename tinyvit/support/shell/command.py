@@ -72,6 +72,7 @@ class _Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, message)
 
     def error(self, message: str) -> NoReturn:
+        message = message.replace("ignored explicit argument", "takes no value, but was given")
         fail(self.prog, f"{message} (see --help)")
 
 
