@@ -44,6 +44,16 @@ def no_waiting_for_the_disk():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def commands_are_compiled_once(tmp_path_factory):
+    """Commands that tests start share their bytecode, even if none is to be left beside the modules."""
+    with pytest.MonkeyPatch.context() as patch:
+        if sys.dont_write_bytecode:
+            patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+            patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.getbasetemp() / "bytecode"))
+        yield
+
+
 @pytest.fixture
 def stand_in(monkeypatch):
     """A stand-in for a GPU, as a Device: see stand_in.py."""

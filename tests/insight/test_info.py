@@ -48,17 +48,24 @@ def test_a_preset_is_described(go):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("label", "changes", "said"),
     [
-        ({}, "10"),
-        ({"classes": 1}, "none: it has no head"),
-        ({"predicts": "patches"}, "none: it predicts 10 numbers for each patch"),
-        ({"predicts": "embedding"}, "none: it maps images to 10 numbers, as its text side does with texts"),
+        ("classes", {}, "10"),
+        ("classes", {"classes": 1}, "none: it has no head"),
+        ("classes", {"predicts": "patches"}, "none: it predicts 10 numbers for each patch"),
+        (
+            "classes",
+            {"predicts": "embedding"},
+            "none: it maps images to 10 numbers, as its text side does with texts",
+        ),
+        ("tokens", {"pool": "mean", "class_token": False}, "64"),
+        ("tokens", {"registers": 1}, "66, including the class token and 1 register"),
+        ("tokens", {"pool": "distilled"}, "66, including the class token and one for distillation"),
     ],
 )
-def test_only_a_classifier_has_classes(changes, said):
+def test_a_model_that_has_something_else_says_so(label, changes, said):
     config = replace(preset("nano/4", 32, 10), **changes)
-    assert f"\nclasses             {said}\n" in summary(config, "a model")
+    assert f"\n{label:20}{said}\n" in summary(config, "a model")
 
 
 @pytest.mark.parametrize("flags", [(), ("--image-size", "384"), ("--classes", "10")])

@@ -88,6 +88,7 @@ def test_the_scale_is_likeliest_for_what_was_held_out():
     assert fitted_scale(features, labels, 4) == pytest.approx(grid[np.argmin(loss)], rel=0.005)
 
 
+@pytest.mark.filterwarnings("error")  # as of the mean of no images
 def test_one_image_of_a_class_leaves_nothing_to_hold_out():
     features, labels = clouds(0, 12, far=9.0)
     assert fitted_scale(features[:4], labels[:4], 4) == 1

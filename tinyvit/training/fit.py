@@ -52,8 +52,9 @@ def fit(
         if value is not None
     }
     if unknown := sorted(given.keys() - set(FIT)):
-        known, meant = nearest(unknown[0], FIT), did_you_mean(unknown[0], (*FIT, *_BESIDE))
-        raise UserError(f"fit has no setting {unknown[0]}{meant}: expected some of {known}.")
+        meant = did_you_mean(unknown[0], (*FIT, *_BESIDE))
+        meant = meant or f": expected some of {nearest(unknown[0], FIT)}"
+        raise UserError(f"fit has no setting {unknown[0]}{meant}.")
     if report is not None and not callable(report):
         raise UserError(f"report is {report!r}, expected a function of the epoch and its loss.")
     if validation is None and "patience" in given:

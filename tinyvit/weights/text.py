@@ -80,7 +80,7 @@ class TextConfig:
 def text_layout(config: TextConfig) -> tuple[ParamSpec, ...]:
     """The table of parameters, as model.layout has one for images."""
     D = config.width
-    ends = [ParamSpec("projection.weight", (D, config.dimensions), distributions.lecun_normal, decays=True)]
+    ends = [ParamSpec("projection.weight", (D, config.dimensions), distributions.lecun_normal)]
     ends += [ParamSpec("projection.bias", (config.dimensions,))] * config.has_bias
     return (
         ParamSpec("tokens", (config.tokens, D), distributions.small_normal),

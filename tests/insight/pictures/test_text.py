@@ -51,7 +51,7 @@ def test_a_font_of_the_system_that_has_all_characters_draws_them_as_they_are(mon
     assert drawable(text) == text and cut(text, 1000, 14) == text
     assert font(14, text).path == found
     assert not module._has(found, frozenset(text) | {"\ufffe"})
-    Sheet(100, 40).text(10, 10, text)
+    Sheet(100, 40).text(10, 10, text, 14)
 
 
 def test_the_pictures_own_words_are_drawn_alike_on_every_machine(monkeypatch):

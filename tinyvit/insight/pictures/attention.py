@@ -235,8 +235,7 @@ def save_distance(distance: np.ndarray, uniform: float, images: int, path: File,
         axes.x_name("block")
         blocks = range(1, layers + 1)
         axes.curve((0.5, layers + 0.5), (uniform, uniform), ORANGE, 1.5, dashed=True)
-        if layers > 1:
-            axes.curve(blocks, distance.mean(axis=1), FAINT, 2)
+        axes.curve(blocks, distance.mean(axis=1), FAINT, 2)
         for block, row in zip(blocks, distance, strict=True):
             for value in sorted(row):
                 sheet.dot(axes.place(block, value), 3.5, BLUE)

@@ -43,9 +43,7 @@ class Sheet:
         self._image = Image.new("RGB", (width * self._scale, height * self._scale), PAPER)
         self._draw = ImageDraw.Draw(self._image)
 
-    def text(
-        self, x: float, y: float, text: str, size: float = 14, colour: str = INK, anchor: str = "mm"
-    ) -> None:
+    def text(self, x: float, y: float, text: str, size: float, colour: str = INK, anchor: str = "mm") -> None:
         """Text at (x, y); anchor as in Pillow: 'mm' centred, 'lm' from the left, 'rm' to the right."""
         at = x * self._scale, y * self._scale
         text = drawable(text)

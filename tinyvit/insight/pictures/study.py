@@ -80,8 +80,7 @@ def draw_lines(
         if not points:  # a level
             axes.curve(axes.x_range, (mine[0].mean,) * 2, colour, 2, dashed=True)
             continue
-        if len(points) > 1:
-            axes.curve(*zip(*points, strict=True), colour, 2.2)
+        axes.curve(*zip(*points, strict=True), colour, 2.2)
         for one in mine:  # its runs in a paler shade, and their mean
             for value in one.values if len(one.values) > 1 else ():
                 sheet.dot(axes.place(one.x, 100 * value), 3, tint(colour, 0.55))
