@@ -44,9 +44,9 @@ The ending of OUT decides the format:
                     and how a photo becomes an image. Writing it needs the
                     package onnx (pip install onnx); tinyvit does not read it
   NAME.html         a page in which the model runs, with sample images if the
-                    data of a run are at hand: open it in a browser, draw, and
-                    see where every head looks (plain ViTs up to 8 million
-                    parameters and 2 billion multiply-adds)
+                    data of a run are at hand: draw, see where every head looks,
+                    send the gradient of the loss back to the pixels (plain ViTs
+                    up to 8 million parameters and 2 billion multiply-adds)
 
 A ResNet on its own, a small hybrid such as R5+nano/4, and positions in the blocks fit none of the first
 three. If OUT is there already, it is replaced if tinyvit saved or exported it;

@@ -2,4 +2,5 @@
 
 `pages` turns Markdown and source files into pages, `formulas` LaTeX into MathML, and `folder` writes them.
 `notebooks` turns the lessons into Jupyter notebooks instead.
+`live` trains the model that runs in two of the pages.
 """

@@ -20,6 +20,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer, TextLexer, find_lexer_class_for_filename
 
+from lessons.site import live
 from lessons.site.bench import build
 from lessons.site.formulas import equation, inline
 from tinyvit.support.errors import UserError
@@ -46,6 +47,7 @@ def course(pyodide: Path | None = None) -> dict[str, bytes]:
         f"@media (prefers-color-scheme: {scheme}) {{\n{HtmlFormatter(style=name).get_style_defs('pre')}\n}}\n"
         for scheme, name in STYLES.items()
     )
+    files[live.NAME] = live.page()
     files["site.css"] = style.encode() + (HERE / "site.css").read_bytes()
     files |= {name: (HERE / name).read_bytes() for name in ("site.js", "moving.js")}
     files["search.js"] = f"const SECTIONS = {json.dumps(site.sections, ensure_ascii=False)};\n".encode()
@@ -164,6 +166,9 @@ class Site:
         for before, token in pairwise(each for each in tokens if each.type != "html_block"):  # also in a fold
             if (before.info, token.info) == ("python", "text"):
                 token.info = "output"
+        for token in tokens:
+            if token.content.strip() == live.PLACE:
+                token.content = live.frame(address(page, live.NAME))
         title = plain(next(token.content for token in tokens if token.type == "inline"))
         heads = [
             (str(token.attrs["id"]), plain(inside.content))

@@ -54,6 +54,12 @@ field.onfocus = () => {
   document.head.append(script);
 };
 
+// The page in which a model runs says how tall it is.
+addEventListener("message", ({ source, data }) => {
+  const frame = document.querySelector("iframe");
+  if (frame && source === frame.contentWindow) frame.style.height = `${data.height}px`;
+});
+
 // The bench needs a server: scripts of a file may not start Python.
 const serve = document.getElementById("serve");
 if (location.protocol !== "file:") {

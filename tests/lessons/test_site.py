@@ -18,6 +18,7 @@ from lessons.site import __main__ as command
 from lessons.site.folder import check_replaceable, write
 from tests.insight.page.chromium import Chromium, find_browser
 from tests.lessons.course import LESSONS, NAMES, QUICKER, ROOT, listings_of
+from tests.lessons.test_bench import served
 from tests.tiny_runs import enter
 from tinyvit import ops
 from tinyvit.support.errors import UserError
@@ -71,14 +72,17 @@ def site(pages_module, tmp_path_factory):
     (folder / "progress").write_text(json.dumps(PROGRESS))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pages_module, "PROGRESS", folder / "progress")
+        patch.setattr(pages_module.live, "PICTURES", 50)
+        patch.setattr(pages_module.live, "EPOCHS", 1)
         write(folder / "out", pages_module.course())
     return folder / "out"
 
 
 @pytest.fixture(scope="module")
 def pages(site):
-    """All pages, by their paths in the site."""
-    return {path.relative_to(site).as_posix(): Page(path) for path in sorted(site.rglob("*.html"))}
+    """All pages of the course, by their paths in the site."""
+    paths = sorted(set(site.rglob("*.html")) - {site / "live.html"})
+    return {path.relative_to(site).as_posix(): Page(path) for path in paths}
 
 
 def formulas_of(pages_module, source):
@@ -267,7 +271,39 @@ def test_no_page_scrolls_sideways_or_complains_in_a_browser(site, pages):
                 assert tab.evaluate(f"{flat}.length") == 0, f"{name}: a formula is not drawn"
         assert tab.evaluate("[...document.images].every(each => each.naturalWidth)")
         assert tab.complaints() == []
-        assert [url for url in tab.requests() if not re.match("file:|data:|about:", url)] == []
+        assert [url for url in tab.requests() if not re.match("file:|data:|blob:|about:", url)] == []
+    finally:
+        tab.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["index.html", "14_look_inside/index.html"])
+def test_a_model_runs_in_the_page_and_its_gradient_leads_to_the_lessons(site, name):
+    """In a folder of a host."""
+    if find_browser() is None:
+        pytest.skip("there is no Chromium to open the pages in")
+    frame = "document.querySelector('iframe')"
+    inside = f"{frame}.contentDocument"
+    tab = Chromium()
+    try:
+        with served(site.parent) as host:
+            tab.send("Page.navigate", url=f"{host}{site.name}/{name}")
+            tab.wait("document.readyState === 'complete'")
+            tab.evaluate(f"{frame}.scrollIntoView()")
+            tab.wait(f"{inside}.querySelector('#headline b')?.textContent")
+            for width in (1400, 390):
+                tab.view(width, 900)
+                tab.wait(f"Math.abs({inside}.body.offsetHeight - {frame}.offsetHeight) < 2")
+                assert tab.evaluate("document.documentElement.scrollWidth") == width
+                assert tab.evaluate(f"{inside}.documentElement.scrollWidth <= {frame}.offsetWidth")
+            tab.evaluate(f"{inside}.querySelector('#send').click()")
+            tab.wait(f"{inside}.querySelector('#arrived').textContent")
+            assert tab.evaluate(f"{inside}.querySelector('#stops').offsetHeight")
+            assert not tab.evaluate(f"{inside}.querySelector('#grid').offsetHeight")
+            tab.evaluate(f"{inside}.querySelector('#step-source a').click()")
+            tab.wait(f"location.href === '{host}{site.name}/05_patches/index.html'")
+            assert tab.complaints() == []
+            assert [url for url in tab.requests() if not re.match(f"{host}|blob:|data:|about:", url)] == []
     finally:
         tab.close()
 

@@ -1,7 +1,7 @@
 // Runs the worker's functions of a page outside a browser: node forward.mjs PAGE JOBS, both files.
 //
-// A job is { pixels, changes } and its answer { logits, attention, lengths, rollout, seen }, where seen has the shape of
-// every array by its name. The last line of output is JSON: { answers, steps, erf, milliseconds }.
+// A job is { pixels, changes, target } and its answer { logits, attention, lengths, rollout, seen, gradient, back }, where
+// seen has the shape of every array by its name, gradient is that of the pixels, and back has the sizes of all, by name. The last line of output is JSON: { answers, steps, erf, milliseconds }.
 
 import { readFileSync } from "node:fs";
 
@@ -14,19 +14,21 @@ const steps = [...page.matchAll(/<script>(.*?)<\/script>/gs)]
   .map((found) => found[1])
   .filter((script) => /const EXPLAINED|function stepsOf\(/.test(script));
 
-const names = "decodeWeights, forward, rollout, erf, stepsOf";
+const names = "decodeWeights, forward, backward, rollout, erf, stepsOf";
 const made = new Function(`${[...worker, ...steps].join("\n")}\nreturn { ${names} };`)();
 
 const { config } = contents;
 const model = { config, params: made.decodeWeights(contents.weights, contents.rows) };
 const times = [];
-const answers = jobs.map(({ pixels, changes }) => {
-  const seen = {};
+const answers = jobs.map(({ pixels, changes, target }) => {
+  const [seen, kept, back] = [{}, {}, {}];
   const start = performance.now();
   const result = made.forward(model, Uint8Array.from(pixels), changes, (name, array, shape) => {
     seen[name] = [array.length, shape];
+    kept[name] = array;
   });
   times.push(performance.now() - start);
+  const gradient = made.backward(model, kept, target, changes, (name, array) => (back[name] = array.length));
   const rolled = made.rollout(result.attention, config.heads, config.tokens, changes.off);
   const lists = (arrays) => arrays.map((array) => [...array]);
   return {
@@ -35,6 +37,8 @@ const answers = jobs.map(({ pixels, changes }) => {
     lengths: lists(result.lengths),
     rollout: lists(rolled),
     seen,
+    gradient: [...gradient],
+    back,
   };
 });
 times.sort((a, b) => a - b);

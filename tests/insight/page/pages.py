@@ -7,7 +7,9 @@ import numpy as np
 from tinyvit import Model
 from tinyvit.data import ImageSet, normalise
 from tinyvit.insight.page import choose_samples, write_page
-from tinyvit.model import ViTConfig, attention_maps, infer, initialise
+from tinyvit.model import ViTConfig, attention_maps, infer, initialise, stages
+from tinyvit.model.stage import backward_through, forward_through
+from tinyvit.ops import cross_entropy, cross_entropy_backward
 
 BASE = {
     "image_size": 16,
@@ -45,10 +47,29 @@ def page_of(model, path, count=20):
     return path
 
 
-def expected(model, pixels, covered=(), order=None, positions=True, off=()):
+def expected(model, pixels, **changes):
     """Logits (n, C) and attention (n, layers, heads, N, N) of changed models and pictures, by Python."""
+    config, params, cut, _ = changed(model, pixels, **changes)
+    return infer(config, params, cut), np.stack(list(attention_maps(config, params, cut)), axis=1)
+
+
+def expected_gradient(model, pixels, target, **changes):
+    """The gradient of the loss with class target, with respect to pixels from -1 to 1: (n, H, W, 3)."""
+    config, params, cut, places = changed(model, pixels, **changes)
+    logits, caches = forward_through(stages(config), params, cut)
+    dlogits = cross_entropy_backward(cross_entropy(logits, np.full(len(cut), target))[1]) * len(cut)
+    dcut = backward_through(stages(config), dlogits, caches, params.zeros_like())
+    dx = np.zeros_like(dcut)
+    for shown, source in places:
+        dx[source] = dcut[shown]
+    return dx
+
+
+def changed(model, pixels, covered=(), order=None, positions=True, off=()):
+    """Configuration and parameters (float64) of a changed model, the changed pictures, (n, H, W, 3), from -1
+    to 1, and what they show: pairs of a place in them and the place in pixels that it comes from."""
     config = model.config
-    params = initialise(config)
+    params = initialise(config, dtype="float64")
     params.flat[:] = model.params.flat
     if not positions:
         config = without_positions(config, params)
@@ -56,15 +77,15 @@ def expected(model, pixels, covered=(), order=None, positions=True, off=()):
         block, h = map(int, head.split("."))
         K = config.width // config.heads
         params[f"blocks.{block}.attn.out.weight"][h * K : (h + 1) * K] = 0
-    images, P = normalise(pixels, np.float32), config.patch_size
-    cut = images.copy()
-    for p in range(config.patches):
-        source = p if order is None else order[p]
-        (r, c), (r0, c0) = divmod(p, config.grid[1]), divmod(source, config.grid[1])
-        patch = images[:, r0 * P : (r0 + 1) * P, c0 * P : (c0 + 1) * P]
-        cut[:, r * P : (r + 1) * P, c * P : (c + 1) * P] = 0 if p in covered else patch
-    maps = list(attention_maps(config, params, cut))
-    return infer(config, params, cut), np.stack(maps, axis=1)
+    images, P = normalise(pixels, np.float64), config.patch_size
+    corners = [(P * row, P * column) for row, column in np.ndindex(config.grid)]
+    squares = [np.s_[:, top : top + P, left : left + P] for top, left in corners]
+    sources = squares if order is None else [squares[p] for p in order]
+    places = [pair for p, pair in enumerate(zip(squares, sources, strict=True)) if p not in covered]
+    cut = np.zeros_like(images)
+    for shown, source in places:
+        cut[shown] = images[source]
+    return config, params, cut, places
 
 
 def without_positions(config, params):

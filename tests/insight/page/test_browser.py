@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.helpers import distance
 from tests.insight.page.chromium import Chromium, find_browser
-from tests.insight.page.pages import expected, page_of, pixels_for, random_model
+from tests.insight.page.pages import expected, expected_gradient, page_of, pixels_for, random_model
 from tinyvit.model import preset
 
 pytestmark = pytest.mark.browser
@@ -253,6 +254,65 @@ def test_every_step_from_pixels_to_logits_is_shown(page):
     page.evaluate("byId('step').focus()")
     page.key("ArrowRight")
     assert text(page, "#step-title") == "Block 2 of 6 · LayerNorm"
+
+
+def assert_gradient(page, model, target, **changes):
+    """The step that is shown is the gradient of the pixels, and Python's."""
+    gradient = expected_gradient(model, pixels(page)[None], target, **changes)[0]
+    assert text(page, "#step-title") == "Stem · Pixels, the gradient"
+    assert distance(np.array(page.evaluate("[...state.result.watched.array]")), gradient.ravel()) < 1e-5
+    saliency = np.abs(gradient).max(axis=2)
+    np.testing.assert_allclose(
+        page.evaluate("state.result.arrived.pixels"), saliency.ravel(), rtol=1e-3, atol=1e-8
+    )
+    return np.unravel_index(saliency.reshape(8, 4, 8, 4).sum(axis=(1, 3)).argmax(), (8, 8))
+
+
+def test_one_click_sends_the_gradient_back_to_the_pixels(page, model):
+    page.evaluate(
+        "window.titles = []; window.shown = []; new MutationObserver(() => {"
+        "titles.push(byId('step-title').textContent);"
+        "shown.push(byId('stops').querySelectorAll('button:not(.ahead)').length) })"
+        ".observe(byId('step-title'), {childList: true}); 1"
+    )
+    page.click("#send")
+    page.wait("state.back && state.sending === null")
+    page.settle()
+    titles, shown = page.evaluate("titles"), page.evaluate("shown")
+    parts = dict.fromkeys(each.split(" · ")[0] for each in titles if "gradient" in each)
+    assert [*parts] == ["Readout", *(f"Block {i} of 6" for i in range(6, 0, -1)), "Stem"]
+    assert len(set(titles)) == 68  # every step: two names are twice in each block
+    assert shown == sorted(shown)
+    row, column = assert_gradient(page, model, int(logits(page).argmax()))
+    assert text(page, "#arrived").endswith(f"depends most on row {row + 1}, column {column + 1}.")
+    page.evaluate("byId('target').value = 2, byId('target').dispatchEvent(new Event('change'))")
+    page.settle()
+    assert_gradient(page, model, 2)
+    page.evaluate("state.off.add('1.1'), state.covered.add(9), run()")
+    page.settle()
+    assert_gradient(page, model, 2, off=["1.1"], covered=[9])
+
+
+def test_every_step_back_has_its_own_formula(page):
+    page.evaluate("document.querySelector('[value=back]').click(), byId('parts').lastChild.click()")
+    page.settle()
+    assert text(page, "#step-title") == "Readout · Last LayerNorm, the gradient"
+    page.evaluate("state.step = 99, byId('on').click()")
+    page.settle()
+    assert page.evaluate("byId('on').disabled")
+    formulas = []
+    for _ in range(page.evaluate("state.step")):
+        formulas.append(text(page, "#step-formula"))
+        assert re.search(r"^tinyvit/\w+/\w+\.py, eq\. \d+ · lesson \d", text(page, "#step-source"))
+        page.evaluate("byId('back').click()")
+        page.settle()
+    assert formulas[:4] == [
+        "dz = p - t",
+        "dx = dy W^T",
+        "dx_0 = dy,   dx_j = 0",
+        "dx = r (g - mean(g) - n mean(g n))      g = dy * weight",
+    ]
+    assert formulas.count("dS = A * (dA - row sums of dA * A)") == 6
 
 
 def test_the_keyboard_is_enough(page, model):

@@ -1,4 +1,4 @@
-"""The page's forward pass in node, without a browser: it computes what Python does, for any plain ViT."""
+"""The page's two passes in node, without a browser: they compute what Python does, for any plain ViT."""
 
 import json
 import math
@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 
 from tests.helpers import any_models, distance, seeds
-from tests.insight.page.pages import expected, page_of, pixels_for, random_model
+from tests.insight.page.pages import expected, expected_gradient, page_of, pixels_for, random_model
 from tinyvit import Model
 from tinyvit.data import normalise
 from tinyvit.gradcheck import random_params
 from tinyvit.insight.page.contents import check_page_can_run
-from tinyvit.model import stages
+from tinyvit.model import initialise, stages
 from tinyvit.model.stage import forward_through
 from tinyvit.support.errors import UserError
 
@@ -47,7 +47,7 @@ CHANGES = (
 
 @pytest.fixture(scope="module")
 def in_node(tmp_path_factory):
-    """in_node(model, pixels, changes): what the page's functions compute for a list of (pixels, changes)."""
+    """in_node(model, jobs): what the page's functions compute for (pixels, changes), each with class 1."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("there is no node to run JavaScript with")
@@ -55,7 +55,9 @@ def in_node(tmp_path_factory):
 
     def run(model, jobs):
         page, file = page_of(model, folder / "page.html"), folder / "jobs.json"
-        jobs = [{"pixels": pixels.ravel().tolist(), "changes": changes} for pixels, changes in jobs]
+        jobs = [
+            {"pixels": pixels.ravel().tolist(), "changes": changes, "target": 1} for pixels, changes in jobs
+        ]
         file.write_text(json.dumps(jobs))
         done = subprocess.run([node, HARNESS, page, file], capture_output=True, text=True, timeout=100)
         assert done.returncode == 0, done.stderr
@@ -79,6 +81,11 @@ def test_it_agrees_with_python(in_node, kind):
         np.testing.assert_allclose(answer["logits"], logits[0], rtol=1e-4, atol=1e-4)
         seen = np.reshape(answer["attention"], attention[0].shape)
         np.testing.assert_allclose(seen, attention[0], atol=1e-5)
+        gradient = expected_gradient(model, image[None], 1, **change)
+        assert distance(np.array(answer["gradient"]), gradient.ravel()) < 1e-5
+    back = found["answers"][0]["back"]
+    assert back == {name: size for name, (size, _) in found["answers"][0]["seen"].items() if name in back}
+    assert [*back] == [step["name"] for step in found["steps"]][-2::-1]  # from the logits to the pixels
     for step in found["steps"]:  # everything that is explained is also shown, in the shape that is stated
         size, shape = found["answers"][0]["seen"].pop(step["name"])
         assert size == math.prod(shape) == math.prod(shape_of(step["shape"], config))
@@ -95,8 +102,14 @@ def test_whatever_it_accepts_it_computes_as_python_does(in_node, config, seed):
     rng = np.random.default_rng(seed)
     model = Model(config, random_params(config, rng, "float32"), tuple(map(str, range(config.classes))))
     image = rng.integers(0, 256, (*config.image_size, 3), dtype=np.uint8)
-    found = in_node(model, [(image, {})])["answers"][0]["logits"]
-    assert distance(np.array(found), expected(model, image[None])[0][0]) < 1e-3
+    answer = in_node(model, [(image, {})])["answers"][0]
+    assert distance(np.array(answer["logits"]), expected(model, image[None])[0][0]) < 1e-3
+    in_double = Model(config, initialise(config, dtype="float64"))
+    in_double.params.flat[:] = model.params.flat
+    exact, rounded = (each.input_gradient(image[None], [1]).ravel() for each in (in_double, model))
+    lost = distance(rounded, exact)  # by float32, in Python
+    gradient = 2 * np.array(answer["gradient"])  # of pixels from 0 to 1
+    assert distance(gradient, exact) < max(1e-5, 3 * lost)
 
 
 def shape_of(letters, config):

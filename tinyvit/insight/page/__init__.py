@@ -1,4 +1,4 @@
-"""One HTML file in which a trained model runs: weights, a forward pass in JavaScript, a page to play with.
+"""One HTML file in which a trained model runs: weights, both passes in JavaScript, a page to play with.
 
 The files of this folder are joined into one page, which cannot reach anything outside itself. page.html has
 places for the style, the model and the scripts. The scripts stay as they are written, each in an element of
@@ -25,8 +25,8 @@ __all__ = ["NO_LABEL", "Samples", "check_page_can_run", "choose_samples", "write
 
 
 # In the order in which they are read.
-WORKER = ("weights", "ops", "model", "worker")
-PAGE = ("weights", "elements", "explain", "picture", "canvas", "answer", "maps", "steps", "main")
+WORKER = ("weights", "ops", "model", "backward", "worker")
+PAGE = ("weights", "elements", "explain", "picture", "canvas", "answer", "maps", "steps", "back", "main")
 
 
 def write_page(model: Model, path: Path, samples: Samples | None, subtitle: str) -> int:

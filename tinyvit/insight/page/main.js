@@ -14,6 +14,9 @@ const state = {
   shown: { block: model.config.layers - 1, column: "mean" },
   measure: "attention",
   step: 0,
+  back: false, // whether the gradients of the steps are shown
+  target: null, // the class whose probability they are of, or null for the answer
+  sending: null, // the timer of a gradient on its way
   colour: COLOURS.black,
   penWidth: 3,
   result: null, // of the last forward pass
@@ -36,13 +39,14 @@ function run() {
 function send() {
   if (busy || done === asked) return;
   busy = true;
-  const { covered, order, positions, off } = state;
+  const { covered, order, positions, off, back, target } = state;
   worker.postMessage({
     run: asked,
     pixels: state.pixels,
     picture: state.picture,
     changes: { covered: [...covered], order, positions, off: [...off] },
     watch: STEPS[state.step].name,
+    back: back ? { target } : null,
   });
 }
 
@@ -65,8 +69,31 @@ function redraw() {
     planned = false;
     for (const draw of [drawCanvas, drawPen, drawSamples, drawExperiments]) draw(state);
     if (!state.result) return;
-    for (const draw of [drawAnswer, drawMaps, drawSteps]) draw(state);
+    for (const draw of [drawAnswer, drawMaps, drawBack, drawSteps]) draw(state);
   });
+}
+
+// Within a page of the course, this one is as tall as it needs to be, and shows one panel at a time.
+function setUpFrame() {
+  document.documentElement.classList.add("framed");
+  const say = () => parent.postMessage({ height: document.body.offsetHeight }, "*");
+  new ResizeObserver(say).observe(document.body);
+  const tabs = make("fieldset", { className: "tabs" }, make("legend", { className: "unseen" }, "Panel"));
+  for (const panel of document.querySelectorAll("[data-tab]")) {
+    const radio = make("input", { type: "radio", name: "panel", value: panel.dataset.tab });
+    radio.addEventListener("change", () => openPanel(panel));
+    tabs.append(make("label", {}, radio, make("span", {}, panel.dataset.tab)));
+  }
+  const first = document.querySelector("[data-tab]");
+  first.before(tabs);
+  openPanel(first);
+}
+
+// Where panels have tabs, show this one.
+function openPanel(panel) {
+  for (const each of document.querySelectorAll("[data-tab]")) each.classList.toggle("open", each === panel);
+  for (const radio of document.querySelectorAll("[name=panel]")) radio.checked = radio.value === panel.dataset.tab;
+  redraw();
 }
 
 const app = { state, run, redraw };
@@ -79,6 +106,8 @@ setUpSamples(app);
 setUpMaps(app);
 setUpExperiments(app);
 setUpSteps(app);
+setUpBack(app);
+if (parent !== window) setUpFrame();
 worker.postMessage({ load: { config: model.config, rows: model.rows, weights: model.weights } });
 if (SAMPLES.length) chooseSample(state, 0);
 else blankSheet(state);

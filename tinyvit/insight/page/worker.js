@@ -1,7 +1,8 @@
 // The worker: it computes while the page stays free to answer your hand.
-//  It is sent { load } once, and then { run, pixels, picture, changes, watch } for every forward pass. watch
-// is the name of the array that the page shows step by step; picture is a number that changes with the
-// pixels.
+//  It is sent { load } once, and then { run, pixels, picture, changes, watch, back } for every forward pass.
+// watch is the name of the array that the page shows step by step; picture is a number that changes with the
+// pixels. If back is not null, it says whose probability the gradient is of, { target }, where null is the
+// class that the model finds most likely; what is shown is then the gradient of that array.
 
 let model = null;
 let unchanged = { picture: null, probabilities: null }; // what the model says of the picture as it is
@@ -10,25 +11,47 @@ function load({ config, rows, weights }) {
   model = { config, params: decodeWeights(weights, rows) };
 }
 
-function run({ run: number, pixels, picture, changes, watch }) {
+function run({ run: number, pixels, picture, changes, watch, back }) {
   const { heads, tokens } = model.config;
   const start = performance.now();
-  let watched = null;
+  const [kept, shapes] = [{}, {}];
   const result = forward(model, pixels, changes, (name, array, shape) => {
-    if (name === watch) watched = { name, array: array.slice(), shape };
+    kept[name] = array;
+    shapes[name] = shape;
   });
   const milliseconds = performance.now() - start;
   if (unchanged.picture !== picture) {
     unchanged = { picture, probabilities: forward(model, pixels).probabilities };
   }
+  const gradients = back && gradientsOf(kept, back.target, changes);
   return {
     ...result,
     run: number,
     rollout: rollout(result.attention, heads, tokens, changes.off),
     unchanged: unchanged.probabilities,
-    watched,
+    watched: { name: watch, array: (gradients?.all ?? kept)[watch].slice(), shape: shapes[watch], back: Boolean(back) },
+    arrived: gradients?.arrived,
     milliseconds,
   };
+}
+
+// The gradients of all arrays by name; and how long those are that arrive at each token after a block or of the
+// stem, or at each pixel, where the largest of red, green and blue counts.
+function gradientsOf(kept, target, changes) {
+  const p = kept.probabilities;
+  const [all, arrived] = [{}, {}];
+  backward(model, kept, target ?? p.indexOf(Math.max(...p)), changes, (name, gradient) => {
+    all[name] = gradient;
+    if (name === "pixels") arrived[name] = rowsOf(gradient, 3).map((row) => Math.max(...row.map(Math.abs)));
+    if (/skip2$|^embedded$/.test(name)) {
+      arrived[name] = rowsOf(gradient, model.config.width).map((row) => Math.hypot(...row));
+    }
+  });
+  return { all, arrived };
+}
+
+function rowsOf(array, width) {
+  return Array.from({ length: array.length / width }, (_, i) => array.subarray(i * width, (i + 1) * width));
 }
 
 // Attention rollout (Abnar and Zuidema 2020): which tokens of the first block each later token comes from.
