@@ -11,6 +11,7 @@ import functools
 import inspect
 import re
 import types
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +68,20 @@ class Watched(types.ModuleType):
 
     def __delattr__(self, name: str) -> None:
         delattr(self._module, name)
+
+
+class Limited(types.ModuleType):
+    """A module of which only some functions are there; the others are to do."""
+
+    def __init__(self, module: types.ModuleType, functions: Container[str]):
+        super().__init__(module.__name__)
+        for name, value in vars(module).items():
+            is_other = isinstance(value, types.FunctionType) and name not in functions
+            vars(self)[name] = _to_do if is_other else value
+
+
+def _to_do(*args, **kwargs):
+    raise NotImplementedError
 
 
 def _remembering(name: str, function: types.FunctionType):
