@@ -81,11 +81,13 @@ class Edit(NamedTuple):
         return self._replace(places=tuple(reversed(before)))
 
 
-def edits(function: ast.FunctionDef, kind: str = "", are_right: Sequence[bool] = ()) -> list[Edit]:
+def edits(
+    function: ast.FunctionDef, kind: str = "", are_right: Sequence[bool] = (), others: Sequence[str] = ()
+) -> list[Edit]:
     """Every edit of a function, those first that are likeliest.
 
     kind is that of the fault. are_right says of each result whether it is right: nothing that those are made
-    of is edited.
+    of is edited. others are functions that it may have to call.
     """
     right = _right_results(function, are_right)
     scope, spared = _scope(function), _made_of(right, function)
@@ -115,7 +117,23 @@ def edits(function: ast.FunctionDef, kind: str = "", are_right: Sequence[bool] =
                 later = (last - statement.lineno) / 20  # what is missing is looked for at the end first
                 for edit in _of_places(statement, there, kind, right, steps):
                     found.append(edit._replace(rank=edit.rank + later) if edit.rank >= ADD else edit)
+                if isinstance(statement, ast.Assign | ast.Return) and others:
+                    found += _not_called(statement, others, there)
     return sorted(found + _everywhere(found), key=lambda edit: edit.rank)
+
+
+def _not_called(
+    statement: ast.Assign | ast.Return, others: Sequence[str], scope: list[str]
+) -> Iterator[Edit]:
+    """A call of a function that is never called, of an expression near the top of a statement."""
+    for holder, key, node, target, depth in places(statement, target_of(statement), 1):
+        is_array = isinstance(node, ast.Name | ast.BinOp | ast.Call) and isinstance(holder, ast.AST)
+        for name in others if depth <= 3 and is_array and not isinstance(holder, ast.keyword) else ():
+            for more in ("", *(f", {each}" for each in scope)):
+                for end in ("", "[0]") if not more else ("",):
+                    new = parsed(f"{name}({ast.unparse(node)}{more}){end}")
+                    says = f"{name} is not called for {target}"
+                    yield Edit(ADD + depth / 20, says, node.lineno, ((holder, key, new),))
 
 
 def _right_results(function: ast.FunctionDef, are_right: Sequence[bool]) -> list[ast.expr]:

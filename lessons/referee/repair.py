@@ -15,7 +15,7 @@ import linecache
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,27 +106,29 @@ def repair(
     """
     left = most = min(WORK, most)
     right, wrong = [], []  # the other checks: what they cost, and themselves
-    with remembering(), np.errstate(all="ignore"), warnings.catch_warnings():
+    with remembering() as differences, np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whatever an edit does
         for name, check in checks.items():
-            for _ in range(2):  # the second time, the central differences are known
+            count = None
+            while count != len(differences):  # the second time, the central differences are known
+                count = len(differences)
                 end, price = work(lambda check=check: failure(check, Limited(answer.module, functions)))
                 left -= price
-                if isinstance(end, NotImplementedError):
-                    break
-            else:
+            if not isinstance(end, NotImplementedError):
                 (wrong if end else right).append((price, name, check))
+            if left < 0:
+                return None, most - left
         if not any(name == failed for _, name, _ in wrong) or getattr(error, "kind", "") == "count":
             return None, most - left
-        cheapest, *rest = sorted(wrong, key=lambda each: each[0])
-        order = [cheapest, *sorted(right, key=lambda each: each[0]), *rest]
+        # One that fails judges first, unless it is far dearer: with large arrays, an edit may take all memory.
+        order = sorted([*right, *((price / 10, *each) for price, *each in wrong)], key=lambda each: each[0])
         for name, edit in _likeliest_first(answer, functions, error):
             if left < 0:
                 break
             if (new := answer.edited(name, edit)) is None:
                 continue
             for price, _, check in order:
-                left -= price
+                left -= int(price)
                 if _fails(check, Limited(new, functions)):
                     break
             else:
@@ -143,6 +145,8 @@ def _fails(check: Check, module: ModuleType) -> bool:
 def _likeliest_first(answer: Answer, functions: list[str], error: Exception) -> Iterator[tuple[str, Edit]]:
     got, wrong = list(getattr(error, "got", ())), getattr(error, "wrong", ())
     are_right = [name not in wrong for name in got]
+    names = vars(answer.module).items()
+    callables = {name for name, value in names if isinstance(value, FunctionType) and name[0] != "_"}
     every = []
     for order, name in enumerate(answer.reached(functions)):
         if answer.is_harmless(name):
@@ -151,7 +155,8 @@ def _likeliest_first(answer: Answer, functions: list[str], error: Exception) -> 
             for each in methods:
                 if isinstance(each, ast.FunctionDef):
                     known = are_right if name == functions[0] else ()
-                    of_it = edits(each, getattr(error, "kind", ""), known)
+                    used = {node.id for node in ast.walk(each) if isinstance(node, ast.Name)}
+                    of_it = edits(each, getattr(error, "kind", ""), known, sorted(callables - {name, *used}))
                     every += [(edit.rank + order * 0.4, name, edit) for edit in of_it]
     for _, name, edit in sorted(every, key=lambda each: each[0]):
         yield name, edit

@@ -43,12 +43,12 @@ def rerun(fault: Fault | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def remembering() -> Iterator[None]:
-    """While it lasts, central differences of the same loss at the same place are taken once."""
+def remembering() -> Iterator[dict]:
+    """While it lasts, central differences of a loss at a place are taken once; yields the known ones."""
     global _known
     before, _known = _known, {}
     try:
-        yield
+        yield _known
     finally:
         _known = before
 

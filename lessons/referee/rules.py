@@ -94,12 +94,12 @@ RULES = """
     a ** 3 | a | {a} is taken without its exponent in {t}
     a ** 3 | a ** 2 | {a} has the wrong exponent in {t}
     a ** 2 | a ** 3 | {a} has the wrong exponent in {t}
-    a ** 0.5 | a | a root is left out in {t}
     np.exp(a) | a | exp is left out in {t}
     np.log(a) | a | log is left out in {t}
     1 / a | a | {t} is {a} itself, and not 1 over it
     a / 2 | a | {t} is not divided by 2
     2 * a | a | the factor 2 is missing in {t}
+    np.sqrt(a) | a | a root is left out in {t}
     a / 2 ** 0.5 | a | {s} is not divided by the root of 2
     a * b + c | a * (b + c) | {a} multiplies {c} too in {t}, and should not
     a * b - c | a * (b - c) | {a} multiplies {c} too in {t}, and should not

@@ -76,8 +76,6 @@ def root_of(node: ast.AST) -> str:
 
 def result_of(number: int, node: ast.AST) -> str:
     """What is returned at this place, in words."""
-    if isinstance(node, ast.Name):
-        return node.id
     if number and isinstance(node, ast.Tuple):
         return "the gradients" if getattr(node, "has_results", False) else "the cache"
     return f"the {ORDINALS[number]} result"
