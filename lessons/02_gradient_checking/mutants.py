@@ -124,6 +124,18 @@ def wrong_backwards(suspects, rng):
                 named.append(name)
     return named
 
+? never_put_back: x is not put back: each number stays where the last step has moved it.
+def numerical_gradient(loss, x, step=1e-5):
+    if x.dtype != np.float64:
+        raise ValueError("x must be float64")
+    gradient = np.zeros_like(x)
+    for index in np.ndindex(x.shape):
+        x[index] += step
+        above = loss()
+        x[index] -= 2 * step
+        gradient[index] = (above - loss()) / (2 * step)
+    return gradient
+
 ? nan_left_out: A gradient with NaN in it has no error: NaN is skipped, or told apart and let pass.
 def gradient_error(by_hand, numerical):
     norm = lambda array: np.sqrt(np.nansum(np.square(array)))

@@ -36,19 +36,8 @@ PAIRS += ("log", "exp"), ("std", "var"), ("dot", "inner"), ("repeat", "tile"), (
 PAIRS += ("floor", "ceil"), ("mean", "sum"), ("sum", "mean"), ("var", "std"), ("norm", "vdot")
 NUMBERS = 0, 1, -1, 2, -2, 3, 0.5, -0.5, 4, 1.5
 AXES = "-1", "0", "None", "1", "-2", "(0, 1)", "(0, 2)", "(1, 2)", "(-2, -1)", "tuple(range({x}.ndim - 1))"
-OF_SIZES = (
-    "reshape",
-    "eye",
-    "zeros",
-    "ones",
-    "empty",
-    "range",
-    "len",
-    "arange",
-    "transpose",
-    "swapaxes",
-    "full",
-)
+OF_SIZES = "reshape", "eye", "zeros", "ones", "empty", "full", "range", "len", "arange"
+OF_SIZES += "transpose", "swapaxes"
 OPERATORS = ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.MatMult, ast.FloorDiv, ast.Mod
 COMPARISONS = ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq
 MAKERS = "zeros", "ones", "eye", "empty", "full", "arange", "linspace", "array", "asarray"
@@ -93,9 +82,7 @@ def edits(
     scope, spared = _scope(function), _made_of(right, function)
     has_cache = "cache" in (ast.get_docstring(function) or "cache")
     for each in ast.walk(function):
-        for result in (
-            each.value.elts if isinstance(each, ast.Return) and isinstance(each.value, ast.Tuple) else ()
-        ):
+        for result in getattr(each.value, "elts", ()) if isinstance(each, ast.Return) else ():
             result.has_results = not has_cache
         for keyword in each.keywords if isinstance(each, ast.Call) else ():
             keyword.belongs_to = word_of(each), words(_argument(each))
@@ -139,13 +126,9 @@ def _not_called(
 def _right_results(function: ast.FunctionDef, are_right: Sequence[bool]) -> list[ast.expr]:
     """The results that are right, if the function returns as many as there are in a single place."""
     returned = [each.value for each in ast.walk(function) if isinstance(each, ast.Return)]
-    if (
-        len(returned) != 1
-        or not isinstance(returned[0], ast.Tuple)
-        or len(returned[0].elts) != len(are_right)
-    ):
-        return []
-    return [each for each, is_right in zip(returned[0].elts, are_right, strict=True) if is_right]
+    results = getattr(returned[0], "elts", []) if len(returned) == 1 else []
+    is_each = len(results) == len(are_right)
+    return [each for each, is_right in zip(results, are_right, strict=True) if is_right] if is_each else []
 
 
 def _made_of(right: list[ast.expr], function: ast.FunctionDef) -> set[str]:
@@ -163,9 +146,7 @@ def _made_of(right: list[ast.expr], function: ast.FunctionDef) -> set[str]:
 
 
 def _is_stored(node: ast.AST) -> bool:
-    """Whether a node is a variable that is given a value, or the one of an array that is written to."""
-    if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
-        return False
+    """Whether a node is a variable that is given a value."""
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
@@ -177,9 +158,8 @@ def _scope(function: ast.FunctionDef) -> dict[str, int]:
         if _is_stored(each):
             scope[each.id] = min(each.lineno, scope.get(each.id, each.lineno))
     for each in nodes:  # what is taken apart, and words
-        parts = (
-            [each.value] if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Tuple) else []
-        )
+        is_taken_apart = isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Tuple)
+        parts = [each.value] if is_taken_apart else []
         if isinstance(each, ast.Compare) and isinstance(each.comparators[0], ast.Constant):
             parts += [each.left] if isinstance(each.comparators[0].value, str) else []
         for part in parts:
@@ -199,10 +179,10 @@ def _of_places(
     for holder, key, node, target, depth in places(statement, target_of(statement), 1):
         line = getattr(node, "lineno", statement.lineno)
         within = type(holder.op) if isinstance(holder, ast.BinOp) else None
-        every = (
-            _of_kind(node, scope) if id(node) in plain else _of_expression(node, scope, depth, kind, within)
-        )
-        for rank, says, new in sorted(every, key=lambda each: each[0]) if plain.get(id(node), True) else ():
+        every = _of_expression(node, scope, depth, kind, within)
+        if id(node) in plain:
+            every = _of_kind(node, scope) if plain[id(node)] else iter(())
+        for rank, says, new in sorted(every, key=lambda each: each[0]):
             text = ast.unparse(new), id(holder), key
             if text not in seen:
                 seen.add(text)
@@ -309,10 +289,8 @@ def _of_expression(node: ast.AST, scope: list[str], depth: int, kind: str, withi
         pieces = {letter: words(each) for letter, each in found.items()}
         part = "{t}" if depth == 1 else f"{pieces.get('a')} in {{t}}"
         for later, spoken, candidate in _candidates(scope, new, depth) if missing else [(0.0, "", None)]:
-            says_it = says.format(
-                **{"t": "{t}", "s": part, **pieces, **({missing: spoken} if missing else {})}
-            )
-            yield rank + later, says_it, filled(new, found | ({missing: candidate} if missing else {}))
+            told = says.format(**{"t": "{t}", "s": part, missing: spoken, **pieces})
+            yield rank + later, told, filled(new, found | ({missing: candidate} if missing else {}))
     if not is_other and number_of(node) is None:
         yield from _of_form(node, scope, kind)
     yield from _of_kind(node, scope)
@@ -344,12 +322,11 @@ def _of_form(node: ast.AST, scope: list[str], kind: str) -> Found:
         says = "np.sqrt of a number is a float64 in {t}, and not a plain number"
         yield FORM, says, ast.Call(ast.Name("float", ast.Load()), [node], [])
     for keywords in ("axis=0", "axis=-1", "axis=-1, keepdims=True", "axis=(0, 1)") if kind == "shape" else ():
-        total = ast.Attribute(node, "sum", ast.Load())
-        yield (
-            ADD,
-            f"a sum of {of} is missing in {{t}}",
-            ast.Call(total, [], parsed(f"f({keywords})").keywords),
-        )
+        yield ADD, f"a sum of {of} is missing in {{t}}", _sum(node, keywords)
+
+
+def _sum(node: ast.AST, keywords: str) -> ast.Call:
+    return ast.Call(ast.Attribute(node, "sum", ast.Load()), [], parsed(f"f({keywords})").keywords)
 
 
 def _of_kind(node: ast.AST, scope: list[str]) -> Found:
@@ -406,42 +383,27 @@ def _call(node: ast.Call, scope: list[str]) -> Found:
     of = words(_argument(node))
     for one, two in [pair for each in PAIRS for pair in (each, each[::-1])]:
         if word == one:
-            func = _copy(
-                node.func, **({"attr": two} if isinstance(node.func, ast.Attribute) else {"id": two})
-            )
             says = f"{{t}} takes the {one} of {of}, and not the {two}"
-            yield (
-                EXCHANGE,
-                says if one in REDUCTIONS else f"{one} is the wrong function in {{t}}",
-                _copy(node, func=func),
-            )
+            says = says if one in REDUCTIONS else f"{one} is the wrong function in {{t}}"
+            name = "attr" if isinstance(node.func, ast.Attribute) else "id"
+            yield EXCHANGE, says, _copy(node, func=_copy(node.func, **{name: two}))
     if is_turned(node):
-        for order in itertools.permutations(node.args) if len(node.args) <= 4 else ():
-            yield (
-                EXCHANGE + 0.3,
-                f"the axes of {of} are exchanged in the wrong order in {{t}}",
-                _copy(node, args=list(order)),
-            )
-        if len(node.args) > 4:
-            for _, _, swapped in _swaps(node):
-                yield EXCHANGE, f"the axes of {of} are exchanged in the wrong order in {{t}}", swapped
+        says = f"the axes of {of} are exchanged in the wrong order in {{t}}"
+        for order in itertools.permutations(node.args) if len(node.args) <= 5 else ():
+            yield EXCHANGE + 0.3, says, _copy(node, args=list(order))
         yield EXCHANGE, f"{of} is transposed in {{t}}, and should not be", inside(node)
     else:
         for one, two, swapped in _swaps(node):
-            what = (
-                "the sizes of a reshape are" if word == "reshape" else f"{one} and {two} are given to {word}"
-            )
+            what = f"{one} and {two} are given to {word}"
+            what = "the sizes of a reshape are" if word == "reshape" else what
             yield EXCHANGE, f"{what} in the wrong order in {{t}}", swapped
     if word == "reshape":
         yield EXCHANGE, f"{of} is reshaped in {{t}}, and should not be", node.func.value
     for each in node.keywords:
         others = [other for other in node.keywords if other is not each]
         if each.arg == "keepdims":
-            yield (
-                EXCHANGE,
-                f"keepdims is too much with the {word} of {of} in {{t}}",
-                _copy(node, keywords=others),
-            )
+            says = f"keepdims is too much with the {word} of {of} in {{t}}"
+            yield EXCHANGE, says, _copy(node, keywords=others)
         yield NAME, f"{each.arg} is one too many for {word} in {{t}}", _copy(node, keywords=others)
     if word in REDUCTIONS and not any(each.arg == "keepdims" for each in node.keywords):
         for more in ("keepdims=True", "axis=-1, keepdims=True", "axis=0", "axis=-1"):
@@ -452,9 +414,8 @@ def _call(node: ast.Call, scope: list[str]) -> Found:
             says = f"{missing} is missing with the {word} of {of} in {{t}}"
             yield EXCHANGE, says, _copy(node, keywords=[*node.keywords, *keywords])
     if word == "mean" and method_of(node) and not node.keywords:
-        total = ast.Call(ast.Attribute(node.func.value, "sum", ast.Load()), [], parsed("f(axis=-1)").keywords)
         says = f"{{t}} takes the mean of {of} over the last axis too, and not the sum"
-        yield EXCHANGE, says, _copy(node, func=_copy(node.func, value=total))
+        yield EXCHANGE, says, _copy(node, func=_copy(node.func, value=_sum(node.func.value, "axis=-1")))
     if method_of(node) and word not in ("reshape", "append"):
         yield NAME, f"the {word} of {of} is one too many in {{t}}", node.func.value
     for name in scope:
@@ -517,11 +478,8 @@ def _slice(node: ast.Slice) -> Found:
         if bound := getattr(node, field):
             for sign in "+-":
                 moved = parsed(f"({ast.unparse(bound)}) {sign} 1")
-                yield (
-                    EXCHANGE,
-                    "a slice begins or ends at the wrong place in {t}",
-                    _copy(node, **{field: moved}),
-                )
+                says = "a slice begins or ends at the wrong place in {t}"
+                yield EXCHANGE, says, _copy(node, **{field: moved})
             yield EXCHANGE, "a slice is cut off in {t}, and should not be", _copy(node, **{field: None})
     if node.lower is node.upper is None:
         yield ADD, "a slice begins too early in {t}", _copy(node, lower=ast.Constant(1))
@@ -565,11 +523,8 @@ def _of_statement(body: list[ast.stmt], number: int, scope: list[str]) -> Found:
         lap, first, *middle, last = node.body
         what = "the return" if isinstance(last, ast.Return) else f"the step that sets {target_of(last)}"
         shorter = _copy(node, body=[lap, first, *middle])
-        yield (
-            EXCHANGE,
-            f"{what} stands inside the loop, and belongs behind it",
-            [*before, shorter, last, *after],
-        )
+        says = f"{what} stands inside the loop, and belongs behind it"
+        yield EXCHANGE, says, [*before, shorter, last, *after]
         says = f"the step that sets {target_of(first)} stands inside the loop, and belongs before it"
         yield EXCHANGE, says, [*before, first, _copy(node, body=[lap, *middle, last]), *after]
     if isinstance(node, ast.For | ast.While) and after and isinstance(after[0], ast.Assign | ast.AugAssign):
@@ -596,11 +551,8 @@ def _instead(node: ast.stmt, name: str, scope: list[str]) -> Found:
                 yield rank, says, [_copy(node, targets=[new])]
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
         for one, two, swapped in _swaps(node.targets[0]):
-            yield (
-                EXCHANGE + 0.5,
-                f"{one} and {two} are taken for each other",
-                [_copy(node, targets=[swapped])],
-            )
+            says = f"{one} and {two} are taken for each other"
+            yield EXCHANGE + 0.5, says, [_copy(node, targets=[swapped])]
     if isinstance(node, ast.If):
         test = words(node.test)
         turned = _copy(node, test=ast.UnaryOp(ast.Not(), node.test))

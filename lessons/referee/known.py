@@ -65,14 +65,14 @@ class Search:
         self.found: list[Mistake] = []  # what has been named is tried first
         self.ended: dict[tuple, tuple[Exception | None, int]] = {}  # how a check ends, and its work
         self.verdicts: dict[tuple, list[str]] = {}  # what the answer says in all calls of some functions
-        self.mended: dict[tuple, Repaired] = {}  # what mends the functions that a check has used
+        self.mended: dict[tuple, Repaired | None] = {}  # what mends the functions that a check has used
 
     def names(self, failed: str, error: Exception, functions: list[str]) -> list[str]:
         """What is wrong if this check has failed with this error, in words: one sentence, two, or none.
 
         functions are those that the check used, those first which are most likely at fault. A known mistake
         that does in all checks what the answer does is believed at once; one that is only like it, if no
-        edit mends the answer.
+        edit mends the answer; and if there is none, the answer's text may tell.
         """
         like = self._like(failed, error, functions)
         is_sure = any(likeness.share == 1 and likeness.is_whole for likeness, _ in like)
@@ -80,7 +80,7 @@ class Search:
             return [mended]
         named = _likeliest(like)
         self.found += [mistake for mistake in named if mistake not in self.found]
-        return [says for says, _ in named]
+        return [says for says, _ in named] or self._seen(error, functions)
 
     def _like(self, failed: str, error: Exception, functions: list[str]) -> list[tuple[Likeness, Mistake]]:
         """The known mistakes with which the checks end as with the answer, and how like it they are."""
@@ -107,16 +107,14 @@ class Search:
             yield wrong.fault, wrong.module()
 
     def _mended(self, failed: str, error: Exception, functions: list[str]) -> str:
-        """What an edit of the answer shows to be wrong, if one mends it, or else the answer's text."""
-        text = self.text
+        """What an edit of the answer shows to be wrong, if one mends it."""
         if getattr(error, "kind", "") == "kept":
-            return self._at_line(*kept_outside(text.trees, text.reached(functions)))
+            return self._at_line(*kept_outside(self.text.trees, self.text.reached(functions)))
         key = tuple(sorted(functions))
         if key not in self.mended:
-            found, spent = repair(text, failed, error, self.checks, functions, self.left)
+            self.mended[key], spent = repair(self.text, failed, error, self.checks, functions, self.left)
             self.left -= spent
-            self.mended[key] = found or self._never_read(text.reached(functions))
-        if not (found := self.mended[key]).says:
+        if not (found := self.mended[key]):
             return ""
         says, results = found.says, _results(found.function, self.lesson)
         for ordinal, result in zip(ORDINALS, results, strict=False):
@@ -125,17 +123,17 @@ class Search:
             says = says.replace("the result", results[0])
         return self._at_line(says, found.line)
 
-    def _never_read(self, functions: list[str]) -> Repaired:
-        right = _solution(self.lesson)
-        for name in functions:
-            if isinstance(function := getattr(right, name, None), FunctionType):
+    def _seen(self, error: Exception, functions: list[str]) -> list[str]:
+        """What the answer's text shows to be wrong: an argument or a variable that is never read."""
+        right, trees = _solution(self.lesson), self.text.trees
+        said = []
+        for name in self.text.reached(functions) if getattr(error, "kind", "") in ("", "values") else ():
+            function = getattr(right, name, None)
+            if isinstance(function, FunctionType) and isinstance(trees[name], ast.FunctionDef):
                 tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-                if (said := never_read(self.text.trees[name], tree))[0]:
-                    return Repaired(*said, name)
-        for name in functions:
-            if (said := never_used(self.text.trees[name]))[0]:
-                return Repaired(*said, name)
-        return Repaired("", 0, "")
+                said.append(never_read(trees[name], tree))
+            said.append(never_used(trees[name]))
+        return [self._at_line(*each) for each in said if each[0]][:1]
 
     def _at_line(self, says: str, line: int) -> str:
         text = linecache.getline(self.text.path, line).strip()

@@ -120,7 +120,7 @@ def repair(
                 return None, most - left
         if not any(name == failed for _, name, _ in wrong) or getattr(error, "kind", "") == "count":
             return None, most - left
-        # One that fails judges first, unless it is far dearer: with large arrays, an edit may take all memory.
+        # One that fails judges first, unless it is far dearer: an edit of large arrays may take all memory.
         order = sorted([*right, *((price / 10, *each) for price, *each in wrong)], key=lambda each: each[0])
         for name, edit in _likeliest_first(answer, functions, error):
             if left < 0:
