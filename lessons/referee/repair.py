@@ -24,7 +24,7 @@ from lessons.referee.calls import Limited
 from lessons.referee.edits import LAP, Edit, edits
 from lessons.referee.rerun import failure, remembering
 
-WORK = 1_000_000  # calls that the checks of one fault may make
+WORK = 2_000_000  # calls that the checks of one fault may make
 LEAST = 100  # calls that every check is counted as, for what it takes to begin
 LARGE, NUMBERS = 1000, 4  # of a larger array, so many numbers take as long as a call
 PROCESS = 100_000  # calls that another process is counted as: a compiler
@@ -121,14 +121,14 @@ def repair(
         if not any(name == failed for _, name, _ in wrong) or getattr(error, "kind", "") == "count":
             return None, most - left
         # One that fails judges first, unless it is far dearer: an edit of large arrays may take all memory.
-        order = sorted([*right, *((price / 10, *each) for price, *each in wrong)], key=lambda each: each[0])
+        order = sorted([*right, *wrong], key=lambda each: each[0] / (10 if each in wrong else 1))
         for name, edit in _likeliest_first(answer, functions, error):
             if left < 0:
                 break
             if (new := answer.edited(name, edit)) is None:
                 continue
             for price, _, check in order:
-                left -= int(price)
+                left -= price
                 if _fails(check, Limited(new, functions)):
                     break
             else:
