@@ -265,6 +265,7 @@ def _reversed() -> list[tuple[float, ast.AST, ast.AST, str, str]]:
         missing = "".join(_letters(right) - _letters(wrong))
         group = EXCHANGE if not isinstance(wrong, ast.Name) else NAME + 0.5 if not missing else ADD
         group += 0.5 * isinstance(right, ast.Name)  # before something is left out, it is exchanged
+        group += 0.2 * isinstance(right, ast.Call)
         found.append((group, wrong, right, missing, says))
     return found
 
