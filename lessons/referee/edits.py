@@ -448,6 +448,8 @@ def _number(node: ast.AST) -> Found:
             says = f"the number {value} is not the right one in {{t}}"
             yield EXCHANGE + 0.8, says, parsed(str(other))
     yield EXCHANGE, "a sign is wrong in {t}", parsed(str(-value))
+    if value == 0:
+        yield NAME, "0 is not the right number to begin with in {t}", parsed("-np.inf")
 
 
 def _index(node: ast.Subscript, scope: list[str]) -> Found:
@@ -520,6 +522,9 @@ def _of_statement(body: list[ast.stmt], number: int, scope: list[str]) -> Found:
     if after and not isinstance(after[0], ast.Return) and not _is_text(node):
         says = f"the steps that set {name} and {target_of(after[0])} are in the wrong order"
         yield NAME, says, [*before, after[0], node, *after[1:]]
+    if after and isinstance(loop := after[0], ast.For | ast.While) and isinstance(node, ast.Assign):
+        says = f"the step that sets {name} stands before the loop, and belongs inside"
+        yield NAME, says, [*before, _copy(loop, body=[LAP, node, *loop.body[1:]]), *after[1:]]
     if isinstance(node, ast.For | ast.While) and len(node.body) > 2:
         lap, first, *middle, last = node.body
         what = "the return" if isinstance(last, ast.Return) else f"the step that sets {target_of(last)}"

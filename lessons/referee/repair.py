@@ -26,7 +26,7 @@ from lessons.referee.rerun import failure, remembering
 
 WORK = 2_000_000  # calls that the checks of one fault may make
 LEAST = 100  # calls that every check is counted as, for what it takes to begin
-LARGE, NUMBERS = 1000, 4  # of a larger array, so many numbers take as long as a call
+LARGE, NUMBERS = 1000, 20  # of a larger array, so many numbers take as long as a call
 PROCESS = 100_000  # calls that another process is counted as: a compiler
 LAPS = 100_000  # of all loops of an answer together: with an edit, some would never end
 HARMFUL = {"open", "os", "shutil", "subprocess", "sys", "Path", "exec", "eval", "input", "save", "tofile"}
@@ -171,8 +171,9 @@ def work(run: Callable[[], Any]) -> tuple[Any, int]:
         if event == "c_call":
             count += PROCESS if argument.__name__ == "fork_exec" else 1
         elif event == "call":
-            arrays = (each for each in frame.f_locals.values() if isinstance(each, np.ndarray))
-            count += 1 + sum(each.size for each in arrays if each.size > LARGE) // NUMBERS
+            names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+            sizes = (getattr(frame.f_locals.get(name), "size", 0) for name in names)
+            count += 1 + sum(size for size in sizes if isinstance(size, int) and size > LARGE) // NUMBERS
 
     sys.setprofile(counted)
     try:

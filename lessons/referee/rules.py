@@ -70,6 +70,7 @@ RULES = """
     a / b | a / b ** 0.5 | {s} is divided by the root of {b} in its place
     a * (b - c) | a * (b - a * c) | the factor {a} comes twice with {c} in {t}
     a / b | b / a | the quotient of {a} and {b} is upside down in {t}
+    max(a, b) | a + b | {b} is added in {t}, and is only the least that it may be
     a + b | a + b / 2 | only half of {b} is added in {t}
     a + b | a + b + b | the term {b} comes twice in {t}
     a - b | a - b / 2 | only half of {b} is taken off in {t}
