@@ -7,25 +7,28 @@ The checks of a lesson take the functions under test from the fixture `impl`. Wh
     pytest lessons/07_layer_norm --impl NAME        the row NAME of mutants.py, a plausible wrong answer
     pytest lessons --impl mutants                   every wrong answer (used by tinyvit's own tests)
         --answers FOLDER                            every answer in FOLDER/NN_topic/ instead
+    pytest lessons/07_layer_norm --tb=long          pytest's own report, with tracebacks
 
-A function that still raises NotImplementedError is "to do", not a failure. A crash is shown once, however
-many checks it fails. The puzzle and the gradient check of a lesson are counted apart. How far you are is kept
-in pytest's cache, for `python -m lessons.site` to show.
+A function that still raises NotImplementedError is "to do", not a failure. What is wrong is shown in one
+block, however many checks it fails (faults.py). The puzzle and the gradient check of a lesson are counted
+apart. How far you are is kept in pytest's cache, for `python -m lessons.site` to show.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import io
 import json
 import re
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
+from lessons.faults import PARTS, Block, blocks
 from lessons.mutation import wrong_answers
 from lessons.referee import calls, unwritten
 from lessons.referee.fingerprint import fingerprint
@@ -34,8 +37,8 @@ from lessons.referee.rerun import differences, rerun, unknown, wanted
 from lessons.start import file_of
 
 HERE = Path(__file__).parent
-TODO, DONE, WRONG, REPEATED = "to do", "done", "wrong", "the same crash"
-MAIN, GRADIENT_CHECK, PUZZLE = "main", "gradient check", "puzzle"
+TODO, DONE, WRONG = "to do", "done", "wrong"
+MAIN, GRADIENT_CHECK, PUZZLE = PARTS
 PROGRESS = "lessons/progress"  # its key in pytest's cache
 
 # For faults that are no matter of values: how to tell that a hint is about them, and a hint for all lessons.
@@ -79,7 +82,7 @@ def pytest_configure(config):
     config.lesson_partial = False  # whether -k and the like have left some checks out
     config.lesson_skipped = {}  # for a lesson that cannot run here: what is missing
     config.lesson_searches = {}  # what is known to be wrong with every answer
-    config.lesson_crashes = {}  # the first report of every crash, and how many more there were
+    config.lesson_crashes = {}  # where answers have crashed, and what is known of that
 
 
 def pytest_generate_tests(metafunc):
@@ -162,47 +165,57 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if "impl" not in item.fixturenames or (call.when != "call" and report.passed):
         return
-    error, names, message, hints = call.excinfo and call.excinfo.value, [], "", []
+    error = call.excinfo and call.excinfo.value
     if isinstance(error, pytest.skip.Exception):
         if call.when == "call":
             item.config.lesson_skipped[item.path.parent.name] = str(error)
         return
+    used = item.answer.used if hasattr(item, "answer") else set()
     if isinstance(error, NotImplementedError):
         report.outcome, report.longrepr = "skipped", (str(item.path), 0, f"to do: {error}")
-        report.lesson_state = TODO
+        report.lesson_state, result = TODO, {"message": str(error)}
     elif report.passed:
-        report.lesson_state = DONE
+        report.lesson_state, result = DONE, {"message": ""}
         item.config.lesson_asked[without_answer(item)] = item.answer.asked
     else:
         report.lesson_state = WRONG
         item.config.lesson_caught |= {wrong_answer(item)} - {None}
-        where, message = told(item, call)
-        if message and where not in item.config.lesson_crashes and looks_for_mistakes(item):
-            names = names_of_fault(item, error)
-        if message:
-            hints = hints_for(item, error, bool(names))
-            report.longrepr = "\n".join([*headed(names, message), *(f"hint: {hint}" for hint in hints)])
-        if where and where in item.config.lesson_crashes:
-            item.config.lesson_crashes[where][1] += 1
-            report.lesson_state = REPEATED
-        elif where:
-            item.config.lesson_crashes[where] = [report, 0]
-    used = sorted(item.answer.used) if hasattr(item, "answer") else []
-    item.config.lesson_results.append(
-        {
-            "lesson": item.path.parent.name,
-            "check": item.originalname,
-            "impl": item.callspec.params["impl"],
-            "state": WRONG if report.lesson_state == REPEATED else report.lesson_state,
-            "functions": used,
-            "part": part_of(item, used),
-            "error": name_of(error),
-            "message": "\n".join(headed(names, str(error))) if error else "",
-            "shown": "\n".join(headed(names, message)) if message else "",
-            "hints": hints,
-            "known": names,
-        }
-    )
+        result = fault_of(item, call) | {"printed": report.capstdout}
+    result = {
+        "lesson": item.path.parent.name,
+        "check": item.originalname,
+        "impl": item.callspec.params["impl"],
+        "state": report.lesson_state,
+        "functions": sorted(used),
+        "part": part_of(item, used),
+        "error": name_of(error),
+        **result,
+    }
+    if report.lesson_state == WRONG and item.config.getoption("tbstyle") in ("auto", "no"):
+        report.longrepr = Block(result).text()
+    item.config.lesson_results.append(result)
+
+
+def fault_of(item, call):
+    """What is wrong with an answer, for faults.py to show."""
+    error, crashes = call.excinfo.value, item.config.lesson_crashes
+    where, text, function = told(item, call)
+    suspected = suspects(item, error)
+    names = crashes.get((item.path, where), [])
+    if (item.path, where) not in crashes and looks_for_mistakes(item):
+        names = names_of_fault(item, error, suspected)
+    if where:
+        crashes[item.path, where] = names
+    return {
+        "message": "\n".join([*([" Or: ".join(names)] if names else []), str(error)]),
+        "known": names,
+        "text": text,
+        "where": where,
+        "kind": getattr(error, "kind", "values") if isinstance(error, AssertionError) else "crash",
+        "hints": hints_for(item, error, bool(names)),
+        "function": function or next(iter(suspected), ""),
+        "asks": sorted(called(item, suspected)),
+    }
 
 
 def wrong_answer(item):
@@ -239,14 +252,51 @@ def part_of(item, used):
 
 
 def told(item, call):
-    """What to say of a failed check, and for a crash in the answer, what tells it from other crashes."""
+    """Where an answer has crashed, what to say of a failed check, and the function it has crashed in.
+
+    Of an exception that is raised elsewhere, in a check or in the library, the line of the check is told.
+    """
     error = call.excinfo.value
-    if isinstance(error, AssertionError) and not from_answer(item, call):
-        return None, str(error).split("\nassert ")[0]  # what pytest adds to a plain assert helps nobody here
-    return crash_in_answer(item, call)
+    entries = list(reversed(call.excinfo.traceback))
+    if isinstance(error, AssertionError) and not is_answer(item, entries[0].path):
+        return "", str(error).split("\nassert ")[0], ""  # without what pytest adds to a plain assert
+    if isinstance(error, SyntaxError) and error.filename and is_answer(item, error.filename):
+        name, code = Path(error.filename).name, (error.text or "").strip()
+        return f"{name}, line {error.lineno}: {code}", f"{name} cannot be read as Python: {error.msg}", ""
+    inside = [each for each in entries if is_answer(item, each.path)]
+    outside = [each for each in entries if Path(each.path) == item.path]
+    text = f"{type(error).__name__}: {error}"
+    if not (inside or outside):
+        return "", text, ""
+    entry = (inside or outside)[0]
+    where = f"{Path(entry.path).name}, line {entry.lineno + 1}: {str(entry.statement).strip()}"
+    return where, text, next((each.name for each in inside if each.name.isidentifier()), "")
 
 
-def names_of_fault(item, error):
+def suspects(item, error):
+    """The functions that a check has used, those first that are most likely at fault."""
+    if not hasattr(item, "answer"):
+        return []  # the file cannot be imported
+    latest = list(reversed(calls.RECENT))
+    functions = latest + sorted(item.answer.used - set(latest))
+    if name := getattr(error, "name", ""):
+        functions.sort(key=lambda function: ("backward" in function) != name.startswith("d"))
+    return functions
+
+
+def called(item, names):
+    """These functions of an answer, and those of its file that they call."""
+    pending, found = list(names), set()
+    while pending:
+        name = pending.pop()
+        function = getattr(item.answer._module, name, None)
+        if name not in found and inspect.isfunction(function):
+            found.add(name)
+            pending += function.__code__.co_names
+    return found
+
+
+def names_of_fault(item, error, functions):
     """What the answer may have done, in words, if a known mistake fails as it has failed."""
     if isinstance(error, SLIPS) or not hasattr(item, "answer"):
         return []  # the message says it, or the file cannot be imported
@@ -257,12 +307,14 @@ def names_of_fault(item, error):
         checks = {each.nodeid: each for each in item.session.items if is_run_on(each, answer)}
         checks = {name: functools.partial(run_on, each) for name, each in checks.items()}
         searches[answer] = Search(item.path.parent, item.answer._module, checks)
-    latest = list(reversed(calls.RECENT))
-    functions = latest + sorted(item.answer.used - set(latest))
-    if name := getattr(error, "name", ""):
-        functions.sort(key=lambda function: ("backward" in function) != name.startswith("d"))
     search = searches[answer]
-    return search.names(item.nodeid, error, functions) if item.nodeid in search.checks else []
+    if item.nodeid not in search.checks:
+        return []
+    with redirect_stdout(io.StringIO()):  # the answer runs again and again
+        names = search.names(item.nodeid, error, functions)
+    capital = lambda found: found[0].capitalize()
+    sentences = [re.sub(r"^(the|what|only|a (?:minus|not)) ", capital, name) for name in names]
+    return [name if name.endswith(".") else f"{name}." for name in sentences]
 
 
 def is_run_on(item, answer):
@@ -279,17 +331,6 @@ def run_on(item, module):
     is_used = hasattr(item.module, "numerical_gradient")
     with patch.object(item.module, "numerical_gradient", instead) if is_used else nullcontext():
         item.obj(**arguments)
-
-
-def headed(names, message):
-    """The lines of a message, with what is wrong above it where that is known."""
-    if not names:
-        return [message]
-    sentences = [
-        re.sub(r"^(the|what|only|a (?:minus|not)) ", lambda m: m[0].capitalize(), name) for name in names
-    ]
-    head = " Or: ".join(name if name.endswith(".") else f"{name}." for name in sentences)
-    return [head, f"    This gives exactly what you have: {message}"]
 
 
 def looks_for_mistakes(item):
@@ -324,56 +365,38 @@ def name_of(error):
     return type(error).__name__ if error else None
 
 
-def crash_in_answer(item, call):
-    """For an answer that raised an exception: what tells this crash from others, and what to say of it."""
-    error = call.excinfo.value
-    if isinstance(error, SyntaxError) and error.filename and is_answer(item, error.filename):
-        path, line = Path(error.filename), error.lineno
-        text = f"{path.name}, line {line}, cannot be read as Python: {error.msg}"
-        return (path, line, type(error)), f"{text}\n    {(error.text or '').strip()}"
-    for entry in reversed(call.excinfo.traceback):
-        if is_answer(item, entry.path):
-            path, line = Path(entry.path), entry.lineno + 1
-            statement = str(entry.statement).strip()
-            text = f"{path.name}, line {line}: {type(error).__name__}: {error}\n    {statement}"
-            return (path, line, type(error)), text
-    return None, None
-
-
-def from_answer(item, call):
-    """Whether an assertion stands in the learner's own file."""
-    return is_answer(item, call.excinfo.traceback[-1].path)
-
-
 def is_answer(item, path):
     return Path(path) == answer_of(item)
 
 
-def pytest_sessionfinish(session):
-    """Say with the first of several equal crashes how many more there are."""
-    for report, more in session.config.lesson_crashes.values():
-        if more:
-            checks = "one more check fails" if more == 1 else f"{more} more checks fail"
-            report.longrepr = f"{report.longrepr}\n({checks} at the same line)"
-
-
-def pytest_report_teststatus(report):
-    """Show unsolved checks as 'to do', and list a crash that was shown before no second time."""
+def pytest_report_teststatus(report, config):
+    """Show unsolved checks as "to do"; and wrong ones apart from what pytest repeats in its own report."""
     state = getattr(report, "lesson_state", None)
     if state == TODO:
         return TODO, "·", "TO DO"
-    return (REPEATED, "F", "THE SAME CRASH") if state == REPEATED else None
+    return (WRONG, "F", "WRONG") if state == WRONG and shows_blocks(config) else None
+
+
+def shows_blocks(config):
+    """Whether faults are shown in blocks, and not by pytest; other processes (-n) have their results."""
+    is_asked = config.getoption("tbstyle") == "auto" and config.getoption("impl") != "mutants"
+    return is_asked and config.getoption("dist", "no") == "no"
 
 
 def pytest_terminal_summary(terminalreporter, exitstatus, config):
-    """A line for each lesson: how many of its checks are done, wrong, or still to do."""
+    """A block for each fault; a line for each lesson: how many checks are done, wrong, or still to do."""
+    if shows_blocks(config):
+        texts = [block.text(colour=terminalreporter.hasmarkup) for block in blocks(config.lesson_results)]
+        for text in texts:
+            terminalreporter.write_line(f"\n{text}")
+        if texts:
+            terminalreporter.write_line("")
     lessons: dict[str, dict[str, Counter]] = {}
     for result in config.lesson_results:
         parts = lessons.setdefault(result["lesson"], {})
         parts.setdefault(result["part"], Counter())[result["state"]] += 1
     progress = {}
     if lessons and config.getoption("impl") != "mutants":
-        terminalreporter.section("your progress")
         for name, parts in sorted(lessons.items()):
             states = parts.pop(MAIN, Counter())
             total = states.total()

@@ -16,7 +16,7 @@ from PIL import Image
 from lessons.drawing import AXIS, BLUE, GREEN, INK, PAPER, QUIET, RED, Sheet
 from lessons.star import star
 from tinyvit.insight.pictures.colours import tint
-from tinyvit.insight.pictures.text import text_width
+from tinyvit.insight.pictures.sheet import text_width
 from tinyvit.ops import patchify
 
 WIDTH, HEIGHT = 780, 266
@@ -27,15 +27,15 @@ LOOP = 203  # top of the row of boxes below the model
 # What each lesson is about. A name before a dot stands for all its boxes: "linear" for all six.
 LESSONS: dict[int, tuple[str, ...]] = {
     0: ("pixels", "normalise"),
-    1: ("softmax", "cross_entropy"),
-    2: ("backward", "check"),
+    1: ("softmax", "cross_entropy", "loss"),
+    2: ("gradients", "backward", "check"),
     3: ("linear",),
     4: ("mlp", "gelu", "linear.mlp1", "linear.mlp2"),
     5: ("patchify", "class_token", "position"),
     6: ("single_head", "softmax.attention", "attention", "linear.qkv", "linear.out"),
     7: ("layer_norm",),
     8: ("block", "vit", "backward"),
-    9: ("clip", "adamw", "rate"),
+    9: ("clip", "adamw", "rate", "parameters"),
     10: ("vit", "backward", "loop"),
     11: ("gradients", "parameters", "loss"),
     12: ("crop", "drop_path"),

@@ -7,6 +7,7 @@ next to it. Files that are there already stay as they are: run the command again
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 from pathlib import Path
 
@@ -15,11 +16,14 @@ from tinyvit.support.shell.command import make_parser, run_command, some_path
 
 LESSONS = Path(__file__).parent
 CHOICE = "my_folder.txt"  # beside the lessons: the path of the learner's folder
+VARIABLE = "TINYVIT_ANSWERS"  # of the environment: in a notebook, the folder of all notebooks
 
 
 def file_of(lesson: Path, name: str = "exercise") -> Path:
     """The file exercise or solution of a lesson; the exercise is the learner's own, if it was copied."""
-    choice = lesson.parent / CHOICE
+    choice, notebooks = lesson.parent / CHOICE, os.environ.get(VARIABLE)
+    if name == "exercise" and notebooks and (own := Path(notebooks, lesson.name, "exercise.py")).exists():
+        return own
     if name == "exercise" and choice.exists():
         folder = Path(choice.read_text("utf-8").strip())
         if not folder.is_dir():

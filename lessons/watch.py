@@ -14,12 +14,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from lessons.faults import PARTS, blocks
 from lessons.mine.exercises import results_of
 from lessons.start import LESSONS, file_of
 from tinyvit.support.errors import UserError
 from tinyvit.support.shell.command import make_parser, run_command
+from tinyvit.support.shell.moving_line import colour_wanted, is_watched
 
-PARTS = ("main", "gradient check", "puzzle")
 SECONDS = 0.3  # between two looks at the file
 CHANGED = "the file has changed"
 PROMPT = "\n(saving the file runs the checks; hint, Enter or q)"
@@ -47,28 +48,25 @@ def watch(lesson: Path, words: queue.Queue[str]) -> None:
             stamp = _stamp(file)
             print(f"\n{file} at {time.strftime('%H:%M:%S')}")
             results = results_of(lesson, "exercise")
-            fault = first_fault(results)
-            print(f"{count(results)}\n\n{fault['text']}" if fault else f"{count(results)}: all is right.")
+            fault, told = first_fault(results)
+            print(f"{count(results)}\n\n{told}" if fault else f"{count(results)}: all is right.")
             print(PROMPT)
             hints = hints_for(lesson, fault)
         word = _next_word(words, file, stamp)
 
 
-def first_fault(results: list[dict]) -> dict | None:
-    """The check to show, with its text: the first that fails, else the first to do; None if all pass."""
-    ordered = sorted(results, key=lambda result: PARTS.index(result.get("part", PARTS[0])))
-    for state in ("wrong", "to do"):
-        for result in ordered:
-            if result["state"] == state:
-                shown = result.get("shown") or result["message"]
-                text = f"to do: {result['message']}" if state == "to do" else f"{result['check']}\n{shown}"
-                return {**result, "text": text}
-    return None
+def first_fault(results: list[dict]) -> tuple[dict | None, str]:
+    """The check to show, and its text: the first fault, else the first that is to do; None if all pass."""
+    if wrong := blocks(results):
+        return wrong[0].lead, wrong[0].text(colour=is_watched(sys.stdout) and colour_wanted(), hints=False)
+    to_do = [result for result in results if result["state"] == "to do"]
+    first = min(to_do, key=lambda result: PARTS.index(result["part"]), default=None)
+    return first, f"to do: {first['message']}" if first else ""
 
 
 def count(results: list[dict]) -> str:
     """How many checks pass and fail, without those of the gradient check and the puzzle."""
-    states = [result["state"] for result in results if result.get("part", PARTS[0]) == PARTS[0]]
+    states = [result["state"] for result in results if result["part"] == PARTS[0]]
     wrong = f", {states.count('wrong')} fail" if "wrong" in states else ""
     return f"{states.count('done')} of {len(states)} checks pass{wrong}"
 

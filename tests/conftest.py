@@ -1,12 +1,12 @@
 """What all tests share: the GPU, if there is one, commands and small runs, one setting of hypothesis."""
 
+import os
 import signal
 import sys
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from functools import cache
 from io import StringIO
 from itertools import count
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -14,29 +14,19 @@ from hypothesis import settings
 
 from lessons.cuda_on_cpu import NoCompiler
 from lessons.cuda_on_cpu.compiler import compiler
-from tests.background_checks import Beside
 from tests.stand_in import StandIn
 from tests.stand_in_cuda import CudaStandIn, FakeCublas
 from tests.tiny_runs import enter, interrupted_after, make_photos, tiny
+from tests.two_processes import pytest_runtestloop  # noqa: F401 - a hook
 from tinyvit import train
 from tinyvit.backend import select_device
 from tinyvit.data.shapes import make_shapes
 from tinyvit.engine.cuda import cublas
 from tinyvit.support.shell.command import run_command
 
-ROOT = Path(__file__).parents[1]
 collect_ignore = ["lab/compiler"]  # on what a compiler makes of the kernels: CI runs it by its name
 settings.register_profile("tinyvit", deadline=None)  # a busy machine is slow, not wrong
 settings.load_profile("tinyvit")
-
-
-def pytest_configure(config):
-    config.beside = Beside(ROOT)
-
-
-def pytest_collection_modifyitems(items):
-    """What waits for a process beside the tests comes last, when that has finished."""
-    items.sort(key=lambda item: item.path.name == "test_checks_run.py")
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -46,8 +36,12 @@ def pytest_terminal_summary(terminalreporter):
             terminalreporter.line(f"{report.duration:.0f} s: {report.nodeid}")
 
 
-def pytest_unconfigure(config):
-    config.beside.stop()
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk():
+    """What tests write need not outlive a power cut; whether it would is tested by who calls os.fsync."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", os.fstat)  # which also refuses what is no open file
+        yield
 
 
 @pytest.fixture
@@ -146,7 +140,7 @@ def left_alone(run_once):
 def card(cuda, monkeypatch):
     """The stand-in for a GPU with a clock, on which every event is a millisecond after the one before."""
     from tests.engine.cuda.engine_cases import CASES, instances  # here, as few tests need them
-    from tinyvit.bench.case import Case
+    from tinyvit.bench.timing import Case
 
     ticks = count()
 

@@ -70,9 +70,6 @@ class Stream:
         """An event that has happened when the work sent so far is done."""
         return event or Event()
 
-    def wait_event(self, event):
-        """Do what is sent from now on after the event."""
-
     def synchronize(self):
         """Wait until all work is done."""
         refuse_while_capturing("the host waits for a stream")

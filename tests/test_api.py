@@ -16,7 +16,7 @@ from tests.support.shell.terminal import Stream, screen
 from tinyvit.backend import Device
 from tinyvit.data import ImageSet, normalise, to_input
 from tinyvit.data.folder import read_labelled
-from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photos import PhotoFit
 from tinyvit.model import attention_maps, features, forward, initialise
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import patchify
@@ -284,12 +284,33 @@ def test_a_setting_that_does_not_exist_is_named_beside_those_that_do(model, imag
     for wrong, meant in (
         ("learning_rate", r" \(did you mean lr\?\)"),
         ("batchsize", r" \(did you mean batch_size\?\)"),
+        ("callbacks", r" \(did you mean report\?\)"),
         ("data_dir", ""),
     ):
         with pytest.raises(
             UserError, match=f"no setting {wrong}{meant}: expected some of .* and [0-9]+ others"
         ):
             model.fit(images, [0] * len(images), **{wrong: 0.1})
+
+
+@pytest.mark.parametrize(
+    ("of_what", "name", "meant"),
+    [
+        ("a model", "predict_proba", "probabilities"),
+        ("a model", "forward", "logits"),
+        ("a model", "state_dict", "params"),
+        ("a model", "cuda", "to"),
+        ("tinyvit", "create_model", "preset"),
+        ("tinyvit", "VitClassifier", "ViTClassifier"),
+    ],
+)
+def test_what_a_model_or_the_library_has_under_another_name_is_suggested(model, of_what, name, meant):
+    thing = model if of_what == "a model" else tinyvit
+    with pytest.raises(AttributeError, match=rf"no attribute '{name}' \(did you mean {meant}\?\)"):
+        getattr(thing, name)
+    assert not hasattr(thing, "_repr_html_")
+    with pytest.raises(UserError, match=r"a model has no num_heads \(did you mean heads\?\)"):
+        tinyvit.preset("nano/4", 8, 2, num_heads=2)
 
 
 def test_a_report_that_cannot_be_called_is_refused_before_training(model, images):
@@ -316,6 +337,40 @@ def test_training_leaves_a_history_and_judges_by_validation_images():
     with pytest.raises(UserError, match="found 8 images and 3 labels"):
         model.fit(images, labels, validation=(images[:8], labels[:3]))
     assert model.history is before
+
+
+def test_a_function_of_one_s_own_may_change_the_images():
+    images, labels = dark_and_light(24, np.random.default_rng(0))
+    invert, seen = lambda image, rng: 255 - image, []
+
+    def train(images, **settings):
+        made = tinyvit.preset("nano/4", 8, 2, threads=1)
+        return made.fit(images, labels, epochs=2, batch_size=8, **settings).params.flat
+
+    np.testing.assert_array_equal(train(images, augment=invert), train(255 - images))
+    assert (train(images, augment=invert) != train(images)).any()
+    train(images, augment=lambda image, rng: seen.append((image.dtype, image.shape)) or image, accumulate=3)
+    assert seen == [(np.uint8, (8, 8, 3))] * 48
+    classifier = tinyvit.ViTClassifier(epochs=2, crop_padding=0, threads=1, augment=invert)
+    shown = classifier.fit(images, labels).predict_proba(255 - images)
+    classifier.set_params(augment="none").fit(255 - images, labels)
+    np.testing.assert_array_equal(classifier.predict_proba(255 - images), shown)
+
+
+@pytest.mark.parametrize("returned", [None, np.zeros((8, 8, 3)), np.zeros((4, 4, 3), np.uint8)])
+def test_a_function_that_returns_no_such_image_is_refused_and_the_model_stays_as_it_was(model, returned):
+    images, labels = dark_and_light(6, np.random.default_rng(0))
+    before, count = model.params.flat.copy(), iter(range(8))
+    with pytest.raises(UserError, match=r"augment returned .* shape \(8, 8, 3\), type uint8"):
+        model.fit(images, labels, batch_size=2, augment=lambda x, rng: x if next(count) < 4 else returned)
+    np.testing.assert_array_equal(model.params.flat, before)
+
+
+def test_within_a_report_the_model_is_what_the_epoch_has_made_of_it(model, images):
+    labels, seen = [0, 1] * 3, []
+    model.fit(images, labels, epochs=2, report=lambda epoch, loss: seen.append(model.logits(images)))
+    assert (seen[0] != seen[1]).any()
+    np.testing.assert_array_equal(seen[1], model.logits(images))
 
 
 def test_training_reports_each_epoch():
@@ -490,7 +545,7 @@ def test_files_may_come_from_a_generator(model, images, tmp_path):
     [
         ([0], "2 images and 1 label: expected the same number"),
         ([[0], [1]], r"labels have shape \(2, 1\), expected one for each image"),
-        (None, "there are images but no labels: give one label for each image"),
+        (None, r"no labels: give one label for each image, or a part of a data set, such as shapes\.train\."),
         (1, r"labels have shape \(\), expected"),
         ([0.0, 1.0], "labels are float64, expected whole numbers from 0, or names"),
         (["dark", "grey"], "there is no class 'grey': the classes are dark, light"),

@@ -19,6 +19,7 @@ from tinyvit.__main__ import commands
 from tinyvit.insight.pictures.sheet import Sheet
 from tinyvit.support.errors import _ELSEWHERE
 from tinyvit.support.shell.command import Rare, png_path
+from tinyvit.training.fit import _BESIDE
 
 COMMANDS = [importlib.import_module(f"tinyvit.{name}") for name in commands()]
 SHARING = [command for command in COMMANDS if command is not in_one_file]  # which imports nothing
@@ -84,6 +85,11 @@ def test_common_flags_are_in_help_and_rare_ones_in_help_all(go):
         (train, "--recipe cpu-8-minute", "cpu-8-minutes?"),
         (train, "--dry-run --model vit_tiny_patch16_224", "Ti/16?"),
         (train, "--dry-run --model nanno/4", "nano/4?"),
+        (train, "--dry-run --model tiny", "Ti/16?"),
+        (train, "--dry-run --model huge/14", "H/14?"),
+        (train, "--patch-size 4", "--model?"),
+        (train, "--depth 3", "--layers?"),
+        (train, "--augment rand", "randaugment?"),
         (train, "photos", "--dataset folder --data-dir photos?"),
         (train, "--dataset cifar10 photos", "did you mean --data-dir photos?"),
         (train, "run", "--resume run?"),
@@ -142,6 +148,7 @@ def test_what_other_programs_call_something_stands_for_something_that_exists():
     actions = [action for command in COMMANDS for action in command.parser()._actions]
     names = {option.lstrip("-") for action in actions for option in action.option_strings}
     names |= {str(choice) for action in actions for choice in action.choices or ()} | {*commands()}
+    names |= {*tinyvit.__all__, *dir(tinyvit.Model), *tinyvit.Model.__dataclass_fields__, *_BESIDE}
     assert _ELSEWHERE.keys() <= names
 
 

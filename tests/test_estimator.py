@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import sys
 import warnings
 from decimal import Decimal
 
@@ -606,6 +607,14 @@ def test_scikit_learn_finds_nothing_to_object_to():
     )
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert not failed
+
+
+def test_a_notebook_shows_scikit_learn_s_diagram_once_it_is_imported(monkeypatch):
+    monkeypatch.delitem(sys.modules, "sklearn", raising=False)
+    assert ViTClassifier()._repr_html_() is None
+    monkeypatch.undo()
+    pytest.importorskip("sklearn.utils", reason="scikit-learn is not installed")
+    assert "ViTClassifier</div>" in ViTClassifier()._repr_html_()
 
 
 def test_a_pipeline_of_scikit_learn_routes_weights_past_a_score():

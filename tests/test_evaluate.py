@@ -10,16 +10,16 @@ import pytest
 from PIL import Image
 
 from tests.tiny_runs import assert_one_line, metrics, tiny
+from tinyvit import engine as engines
 from tinyvit import evaluate, load, train
 from tinyvit.api import Model
 from tinyvit.data import Dataset, ImageSet
 from tinyvit.data import folder as folder_module
-from tinyvit.engine import batches
 from tinyvit.model import initialise, preset
 from tinyvit.support.errors import UserError
 from tinyvit.support.shell.predictions import csv_line
 from tinyvit.training.run_data import check_classes
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 
 
@@ -391,7 +391,7 @@ def test_a_folder_is_judged_in_batches(go, photos, trained, labelled, tmp_path, 
     flags = ("--data-dir", labelled, "--split", "all", "--json", "--mistakes", tmp_path / "m.png")
     expected = go(evaluate, trained, *flags)
     read, at_a_time = folder_module.read_photos, []
-    monkeypatch.setattr(batches, "images_at_a_time", lambda config: 3)
+    monkeypatch.setattr(engines, "images_at_a_time", lambda config: 3)
     monkeypatch.setattr(
         folder_module,
         "read_photos",

@@ -8,10 +8,10 @@ import pytest
 from tests.tiny_runs import assert_one_line
 from tests.weights.checkpoints import EXACT, HUGGING_FACE, assert_same, random_model
 from tinyvit import export, predict, train
-from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photos import PhotoFit
 from tinyvit.support.errors import UserError
 from tinyvit.training.loading import load_any
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.weights.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.weights.folders import save_hugging_face
 from tinyvit.weights.read import load_weights

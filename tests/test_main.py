@@ -48,6 +48,10 @@ def test_the_list_tells_how_to_begin_and_to_get_help(call):
     assert call("--help") == call("-h") == call("help") == (0, out, "")
 
 
+def test_help_may_come_before_the_command(call):
+    assert call("help", "train") == call("train", "--help")
+
+
 @pytest.mark.parametrize("name", commands_list.commands())
 def test_a_command_is_described_in_the_list_as_in_its_help(call, name):
     sentence = commands_list.commands()[name]

@@ -14,7 +14,7 @@ from tinyvit import visualize
 from tinyvit.data.shapes import CLASSES, make_shapes
 from tinyvit.insight.visualizing import PICTURES, examples_in, look_inside
 from tinyvit.model import initialise
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 from tinyvit.weights.checkpoint import Checkpoint, save_checkpoint
 

@@ -3,6 +3,9 @@
 >>> import tinyvit
 >>> model = tinyvit.load("runs/shapes-1")
 >>> model.predict("photo.jpg")
+
+load, preset, Model and ViTClassifier are what most programs need. A training loop of your own also takes what
+tinyvit.data, tinyvit.model, tinyvit.ops, tinyvit.optim and tinyvit.engine export, in their __all__.
 """
 
 from importlib import import_module
@@ -29,7 +32,9 @@ if not TYPE_CHECKING:  # or a type checker would take any name at all for one of
     def __getattr__(name: str):
         if name in _HOMES:
             return getattr(import_module(f"tinyvit.{_HOMES[name]}"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from tinyvit.support.errors import did_you_mean
+
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{did_you_mean(name, _HOMES)}")
 
 
 def __dir__() -> list[str]:

@@ -46,6 +46,7 @@ def main() -> NoReturn:
         elif words == ["--version"]:
             print(f"tinyvit {tinyvit.__version__}")
         else:
+            words = [*words[1:], "--help"] if words[0] == "help" else words
             module = importlib.import_module(f"tinyvit.{_checked(words[0])}")
             run_command(module.parser(), module.main, words[1:])
     sys.exit(0)

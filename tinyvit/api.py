@@ -28,7 +28,7 @@ from tinyvit.data.photos import read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
 from tinyvit.insight.looking import Images, Labels, Looking
 from tinyvit.ops import softmax
-from tinyvit.support.errors import UserError, class_name, nearest, printable
+from tinyvit.support.errors import UserError, class_name, did_you_mean, nearest, printable
 from tinyvit.support.figures import counted
 from tinyvit.support.files.download import Report
 from tinyvit.training.loading import load_any, why_no_classes
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from tinyvit.support.shell.progress import Progress
     from tinyvit.training.evaluation import Evaluation
-    from tinyvit.weights.words.read import Words
+    from tinyvit.weights.words import Words
 
 # Methods import what a prediction does not need: pages, texts, training, and what saves a model.
 
@@ -104,6 +104,12 @@ class Model(Looking):
     # the classes that were asked for in words, the side of texts, and the vectors of these classes
     _words: tuple[Any, Words, np.ndarray] | None = field(default=None, init=False)
 
+    if not TYPE_CHECKING:  # or a type checker would take any name at all for one of these
+
+        def __getattr__(self, name: str) -> Any:
+            hint = "" if name.startswith("_") else did_you_mean(name, dir(self))
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+
     def predict(self, images: Images) -> np.ndarray:
         """The name of the most likely class of each image: (n,)."""
         return np.array(self.names).view(Names)[self._scores(images).argmax(axis=1)]
@@ -166,7 +172,7 @@ class Model(Looking):
         those of a SigLIP are between 0 and 1 each. Raises UserError if the model was not learned with texts,
         or its files of them are missing.
         """
-        from tinyvit.weights.words.read import read_words
+        from tinyvit.weights.words import read_words
 
         if self.texts is None:
             raise UserError(
@@ -204,10 +210,16 @@ class Model(Looking):
         recipe="cpu-8-minutes" it has that recipe's settings where no others are given, but for those of the
         model, which is as it is: see preset and whiten. dropout and drop_path are otherwise the model's.
 
+        augment may also be a function of yours: augment(image, rng) returns the image, uint8 (H, W, 3), as
+        changed with the NumPy generator rng, which follows from the seed. It is called for each image that is
+        drawn, after crops and flips and before erasing and mixing. On a GPU, each batch then passes through
+        main memory, which takes time.
+
         validation is a pair, images and their labels, or an ImageSet, on which the model is judged after each
         epoch or each evaluate_every-th. history is then a list of dictionaries, one for each epoch, with
         epoch, loss and, if it was judged, validation_loss and validation_accuracy; report is called with the
-        same numbers, in that order, and training ends if it returns True. With patience=N it ends when N
+        same numbers, in that order, when the model is what the epoch has made of it (with ema, not yet the
+        average), and training ends if it returns True. With patience=N it ends when N
         judgements in a row were not better than the best, and the model is that of the best. sample_weight
         (n,) is how often each image is drawn on average, relative to the others.
 
@@ -285,7 +297,7 @@ class Model(Looking):
         elif images is not None:
             pixels = np.ascontiguousarray(self._pixels(images))
             samples = choose_samples(self.config, ImageSet(pixels, np.full(len(pixels), NO_LABEL)))
-        elif labels is not None and len(labels):
+        elif labels is not None and np.size(labels):
             raise UserError("there are labels but no images: give the images that they belong to.")
         write_page(self, path, samples, f"{self.params.count:,} parameters.")
         for note in left_out(self, "page", self.photo_fit):
@@ -308,6 +320,27 @@ class Model(Looking):
         """
         with _enough_memory():
             return at_resolution(self, side, position_resize, edge=True)
+
+    def without(self, heads: Iterable[tuple[int, int]] = (), blocks: Iterable[int] = ()) -> Model:
+        """The same model with heads and blocks switched off, as the page does it, to see what they do for it.
+
+        heads are pairs (block, head), and blocks are numbers; both count from 0, or backwards from -1. A head
+        that is off gives zeros to the matrix that joins the heads; a block that is off adds nothing to the
+        tokens that pass it. The model has parameters of its own: the weights that read these zeros are 0.
+        """
+        L, H, K = self.config.layers, self.config.heads, self.config.head_width
+        try:
+            pairs = [(range(L)[block], range(H)[head]) for block, head in heads]
+            off = [f"blocks.{range(L)[block]}.{end}." for block in blocks for end in ("attn.out", "mlp.fc2")]
+        except (IndexError, TypeError, ValueError):
+            raise UserError(
+                f"heads is {heads!r} and blocks is {blocks!r}, expected pairs (block, head) and numbers of "
+                f"blocks, from 0: this model has {counted(L, 'block')} with {counted(H, 'head')} each."
+            ) from None
+        params = self.params.copy_to(self.params.rows, exclude=tuple(off))
+        for block, head in pairs:
+            params[f"blocks.{block}.attn.out.weight"][head * K : (head + 1) * K] = 0
+        return replace(self, params=params)
 
     def to(self, device: Device | str) -> Model:
         """The same model on 'cpu' or 'gpu'; if no GPU can be used, it stays on the CPU, with a warning."""
@@ -385,7 +418,8 @@ class Model(Looking):
         """The images as uint8 pixels (n, H, W, 3) and the numbers of their classes (n,)."""
         if labels is None:
             if not isinstance(images, ImageSet):
-                raise UserError("there are images but no labels: give one label for each image.")
+                either = "give one label for each image, or a part of a data set, such as shapes.train"
+                raise UserError(f"there are images but no labels: {either}.")
             labels = images.labels
         pixels, numbers = self._pixels(images, to_learn=to_learn), self._numbers(labels)
         if len(pixels) != len(numbers):

@@ -15,7 +15,7 @@ from tinyvit.support.errors import UserError
 from tinyvit.support.figures import duration, short_names
 from tinyvit.support.shell.command import make_parser, png_path, run_command, some_path, usual_png
 from tinyvit.training.evaluation import COLOURS_RIGHT, rank
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 OUT = Path("compare.png")
 LONGEST_NAME = 32  # characters of a run's name in the table
@@ -35,7 +35,7 @@ Record = Mapping[str, Any]
 class Run:
     """A run to compare: its settings and the records of metrics.jsonl, empty before the first epoch ends.
 
-    changed lists the changes of settings on resuming (see runs.folder.changes_in); classes are class names.
+    changed lists the changes of settings on resuming (see run_folder.changes_in); classes are class names.
     """
 
     name: str

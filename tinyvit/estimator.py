@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import copy
 import inspect
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -32,12 +34,15 @@ from tinyvit.data.classifier_input import (
 )
 from tinyvit.data.dataset import chosen_to_hold_out
 from tinyvit.data.images_given import DARK, Scaled
-from tinyvit.insight.looking import Labels
+from tinyvit.data.plan import Change
+from tinyvit.insight.looking import ArrayLike, Labels, Photo
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate
-from tinyvit.support.errors import UserError, printable
-from tinyvit.training.recipes.usual import FINE_TUNING, FINE_TUNING_STEPS, FINE_TUNING_WITH
+from tinyvit.support.errors import UserError, did_you_mean, printable
+from tinyvit.training.recipes import FINE_TUNING, FINE_TUNING_STEPS, FINE_TUNING_WITH
 from tinyvit.training.settings import FitSettings, Settings, check_settings, table
+
+Given = ArrayLike | Sequence[Photo]  # as images
 
 # The defaults come from a table of trainings (MEASUREMENTS.md, "ViTClassifier"). Few large patches learn
 # small pictures from few images sooner and better than many small ones.
@@ -100,7 +105,7 @@ class ViTClassifier:
     crop_scale: float = Settings.crop_scale
     flip: bool = Settings.flip
     colour_jitter: float = Settings.colour_jitter
-    augment: str = Settings.augment
+    augment: str | Change = Settings.augment
     augment_ops: int = Settings.augment_ops
     augment_magnitude: float = Settings.augment_magnitude
     mixup: float = Settings.mixup
@@ -137,7 +142,7 @@ class ViTClassifier:
     _fits_photos: bool = field(init=False)  # whether the model is one of weights
     _calls: int = field(init=False)  # to go on, since the first fit
 
-    def fit(self, X: np.ndarray, y: Labels, sample_weight: np.ndarray | None = None) -> ViTClassifier:
+    def fit(self, X: Given, y: Labels, sample_weight: np.ndarray | None = None) -> ViTClassifier:
         """Train on images X and labels y, (n,); returns the classifier itself.
 
         An image comes in training as often as its sample_weight, (n,), says, relative to the others.
@@ -146,7 +151,7 @@ class ViTClassifier:
 
     def partial_fit(
         self,
-        X: np.ndarray,
+        X: Given,
         y: Labels,
         classes: np.ndarray | None = None,
         sample_weight: np.ndarray | None = None,
@@ -168,7 +173,7 @@ class ViTClassifier:
 
     def _learn(
         self,
-        X: np.ndarray,
+        X: Given,
         y: Labels,
         sample_weight: np.ndarray | None,
         goes_on: bool,
@@ -229,12 +234,12 @@ class ViTClassifier:
         self.n_features_in_ = int(np.prod(X.shape[1:]))
         return self
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
+    def predict(self, X: Given) -> np.ndarray:
         """The most likely label of each image: (n,), with the dtype of y."""
         scores = self.predict_proba(X)
         return self.classes_[scores.argmax(axis=1)]
 
-    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+    def predict_proba(self, X: Given) -> np.ndarray:
         """The probability of each label in classes_: (n, classes), float64; each row sums to 1.
 
         Computed in float64, so that the other images in X change at most the last digits of a result. In
@@ -247,7 +252,7 @@ class ViTClassifier:
         exact = replace(self.model_, params=self.model_.params.astype("float64"))
         return exact.probabilities(_as_seen(exact, self._images(X)))
 
-    def score(self, X: np.ndarray, y: Labels, sample_weight: np.ndarray | None = None) -> float:
+    def score(self, X: Given, y: Labels, sample_weight: np.ndarray | None = None) -> float:
         """The share of images X whose predicted label is that of y; sample_weight is how much each counts."""
         labels, predicted = checked_labels(y), self.predict(X)
         check_same_kind(labels, self.classes_)
@@ -265,8 +270,8 @@ class ViTClassifier:
         for name, value in settings.items():
             if name not in _defaults(type(self)):
                 raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {self}: expected one of "
-                    f"{', '.join(_defaults(type(self)))}."
+                    f"Invalid parameter {name!r}{did_you_mean(name, _defaults(type(self)))} for estimator "
+                    f"{self}: expected one of {', '.join(_defaults(type(self)))}."
                 )
             setattr(self, name, value)
         return self
@@ -279,6 +284,14 @@ class ViTClassifier:
             if type(value) is not type(defaults[name]) or value != defaults[name]
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _repr_html_(self) -> str | None:
+        """The diagram that scikit-learn draws of its estimators in a notebook; None if it is not imported."""
+        if "sklearn" not in sys.modules:  # importing it takes longer than all of tinyvit
+            return None
+        from sklearn.utils import estimator_html_repr
+
+        return estimator_html_repr(self)
 
     def __sklearn_tags__(self) -> Any:
         """The properties of this estimator, for scikit-learn, which alone calls this."""

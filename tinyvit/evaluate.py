@@ -37,12 +37,25 @@ from tinyvit.support.figures import counted, percent
 from tinyvit.support.shell.command import make_parser, png_path, run_command, some_path
 from tinyvit.support.shell.predictions import csv_cells, csv_columns, csv_line, csv_path, write_csv
 from tinyvit.support.shell.progress import Progress
-from tinyvit.training import judging
-from tinyvit.training.evaluation import Evaluation, evaluation_of, logits_of
+from tinyvit.training.evaluation import (
+    BINS,
+    Evaluation,
+    Reliability,
+    by_class,
+    calibration_error,
+    evaluation_of,
+    logits_of,
+    macro_mean,
+    reliability,
+    top_k_accuracy,
+    wilson_interval,
+    with_interval,
+    worst_mistakes,
+)
 from tinyvit.training.loading import names_weights, why_no_classes
-from tinyvit.training.recipes.named import followed
+from tinyvit.training.recipes import followed
 from tinyvit.training.run_data import load_data_of_run
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 from tinyvit.weights.resize import at_resolution
 
@@ -78,14 +91,14 @@ class Judged(NamedTuple):
     recipe: str  # of its run; empty if it followed none
 
     @property
-    def reliability(self) -> judging.Reliability:
-        return judging.reliability(self.found.probabilities, self.images.labels)
+    def reliability(self) -> Reliability:
+        return reliability(self.found.probabilities, self.images.labels)
 
     @property
     def top_5(self) -> float | None:
         """The share of images whose class is among the five likeliest; None if there are no more classes."""
         answers = self.found.probabilities
-        return judging.top_k_accuracy(answers, self.images.labels, TOP) if len(self.classes) > TOP else None
+        return top_k_accuracy(answers, self.images.labels, TOP) if len(self.classes) > TOP else None
 
 
 def main(args: argparse.Namespace) -> None:
@@ -195,7 +208,7 @@ def print_report(judged: Judged, args: argparse.Namespace) -> None:
     """Print precision, recall and F1 of each class, then the accuracy on all images."""
     counts, found = judged.found.counts, judged.found
     names = (*judged.classes, "macro mean")
-    rows = [*zip(*judging.by_class(counts), strict=True), judging.macro_mean(counts).values()]
+    rows = [*zip(*by_class(counts), strict=True), macro_mean(counts).values()]
     width = max(map(len, names))
     print(f"{'':{width}}  precision  recall     F1  images")
     for name, row, images in zip(names, rows, [*counts.sum(axis=1), counts.sum()], strict=True):
@@ -206,16 +219,14 @@ def print_report(judged: Judged, args: argparse.Namespace) -> None:
     judged_on = counted(len(judged.images), f"{judged.split}image")
     top_5 = "" if judged.top_5 is None else f"top-{TOP} {100 * judged.top_5:.2f}%, "
     print(f"\n{what} on {judged_on}{both}: ", end="")
-    print(f"accuracy {judging.with_interval(found.accuracy, len(judged.images), 2)}, {top_5}", end="")
-    print(
-        f"loss {found.loss:.4f}, calibration error {100 * judging.calibration_error(judged.reliability):.2f}%"
-    )
+    print(f"accuracy {with_interval(found.accuracy, len(judged.images), 2)}, {top_5}", end="")
+    print(f"loss {found.loss:.4f}, calibration error {100 * calibration_error(judged.reliability):.2f}%")
 
 
 def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
     """The result as an object for JSON; confusion has a row per true class, a column per predicted class."""
     counts, found, table = judged.found.counts, judged.found, judged.reliability
-    by_name = zip(judged.classes, counts.sum(axis=1).tolist(), *judging.by_class(counts), strict=True)
+    by_name = zip(judged.classes, counts.sum(axis=1).tolist(), *by_class(counts), strict=True)
     return {
         "run": str(args.run) if args.run else None,
         "weights": args.weights,
@@ -226,10 +237,10 @@ def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
         "images": len(judged.images),
         "loss": _finite(found.loss),
         "accuracy": found.accuracy,
-        "accuracy_interval": judging.wilson_interval(found.accuracy, len(judged.images)),
+        "accuracy_interval": wilson_interval(found.accuracy, len(judged.images)),
         "top_5_accuracy": judged.top_5,
-        "calibration_error": _finite(judging.calibration_error(table)),
-        "macro_mean": judging.macro_mean(counts),
+        "calibration_error": _finite(calibration_error(table)),
+        "macro_mean": macro_mean(counts),
         "classes": [
             {"name": name, "images": total, "accuracy": _finite(recall)}
             | {"precision": _finite(precision), "recall": _finite(recall), "f1": _finite(f1)}
@@ -237,7 +248,7 @@ def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
         ],
         "confusion": counts.tolist(),
         "reliability": [
-            {"from": i / judging.BINS, "to": (i + 1) / judging.BINS, "images": int(images)}
+            {"from": i / BINS, "to": (i + 1) / BINS, "images": int(images)}
             | {"accuracy": _finite(accuracy), "confidence": _finite(confidence)}
             for i, (images, accuracy, confidence) in enumerate(zip(*table, strict=True))
         ],
@@ -281,7 +292,7 @@ def draw(judged: Judged, args: argparse.Namespace) -> None:
         print(f"wrote {args.confusion}")
     if args.mistakes:
         mistakes = []
-        for i in judging.worst_mistakes(judged.images.labels, judged.found.probabilities, MISTAKES):
+        for i in worst_mistakes(judged.images.labels, judged.found.probabilities, MISTAKES):
             row, truth = judged.found.probabilities[i], judged.classes[judged.images.labels[i]]
             said = judged.classes[row.argmax()]
             name = judged.images.names[i] if judged.images.names else ""

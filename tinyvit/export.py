@@ -19,7 +19,7 @@ from tinyvit.support.shell.command import make_parser, run_command, some_path
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.loading import check_has_head
 from tinyvit.training.run_data import load_data_of_run, needs_download
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.weights.save import check_free, check_replaceable, folder_layout, left_out, save_model
 
 _EPILOG = """\

@@ -9,7 +9,7 @@ import numpy as np
 from tinyvit.api import Model, load
 from tinyvit.data import PHOTOS, Dataset, load_dataset
 from tinyvit.data.dataset import class_counts
-from tinyvit.data.photo_fit import fit_for
+from tinyvit.data.photos import fit_for
 from tinyvit.flags import (
     READING,
     SIZE_OF_MODEL,
@@ -18,13 +18,12 @@ from tinyvit.flags import (
     add_weights_argument,
     chosen_device,
 )
-from tinyvit.insight.few_shot import choose_shots, fit_probe
-from tinyvit.insight.probe_head import with_probe
+from tinyvit.insight.few_shot import choose_shots, fit_probe, with_probe
 from tinyvit.support.figures import counted
 from tinyvit.support.shell.command import make_parser, positive_int, run_command, some_path
 from tinyvit.support.shell.progress import Progress
-from tinyvit.training.judging import with_interval
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.evaluation import with_interval
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.weights.resize import at_resolution
 from tinyvit.weights.save import check_free
 
@@ -36,7 +35,7 @@ closed form (see tinyvit/insight/few_shot.py) and takes seconds once the feature
 
 With --save, the map becomes the head of a model that every command reads. Its scores are not probabilities:
 they are multiplied by one number, chosen so that the model is as sure as it is right, on images that are
-held out from learning in turn (see tinyvit/insight/probe_head.py). One image of each class is too few for
+held out from learning in turn (see fitted_scale there). One image of each class is too few for
 that: the model is then unsure of every answer.
 
 examples:

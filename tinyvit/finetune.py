@@ -12,7 +12,7 @@ from tinyvit.flags import (
 from tinyvit.insight.pictures.of_runs import RunPictures
 from tinyvit.support.errors import UserError
 from tinyvit.support.shell.command import make_parser, run_command
-from tinyvit.training.recipes.usual import FINE_TUNING, FINE_TUNING_STEPS
+from tinyvit.training.recipes import FINE_TUNING, FINE_TUNING_STEPS
 from tinyvit.training.session import train
 from tinyvit.training.settings import Group, Settings
 

@@ -15,7 +15,7 @@ WEIGHTS = "a file of weights, the folder or name of a Hugging Face model, or a k
 READING = ("resolution", "position_resize", "heads")  # the settings of how given weights are read
 SIZE_OF_MODEL = {"image_size": "the size that the model expects; for arrays, the size that they have"}
 _WITHOUT_FLAG = {"weights", "ranks"}
-_NOT_SETTINGS = ("out", "resume", "config", "data_url", "strict", "show_augmentation", "dry_run")
+_NOT_SETTINGS = ("out", "resume", "config", "data_url", "strict", "show_augmentation", "dry_run", "quiet")
 # The settings that --help shows; --help-all has all.
 _COMMON: tuple[str, ...] = ("dataset", "data_dir", "image_size", "validation", "model", "recipe", "epochs")
 _COMMON += ("batch_size", "lr", "seed", "device", "resolution")
@@ -110,6 +110,7 @@ def _add_run_flags(run: argparse._ActionsContainer) -> None:
         action="store_true",
         help="show all settings, and where each comes from, instead of training",
     )
+    run.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
 
 def settings_and_others(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:

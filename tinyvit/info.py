@@ -13,8 +13,8 @@ from tinyvit.support.errors import UserError, did_you_mean
 from tinyvit.support.figures import call
 from tinyvit.support.shell.command import make_parser, path_text, pixel_count, positive_int, run_command
 from tinyvit.support.shell.progress import Progress
-from tinyvit.training.recipes.named import followed
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.recipes import followed
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.weights.known import KNOWN, is_hub_name, is_known
 
 _EPILOG = """\

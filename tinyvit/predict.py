@@ -19,8 +19,7 @@ from tinyvit.api import DEFAULT_TEMPLATES, Model, load
 from tinyvit.data.decoding import Source, name_of
 from tinyvit.data.image_files import images_below
 from tinyvit.data.images_given import Scaled, darkness
-from tinyvit.data.photo_fit import PhotoFit, fit_for
-from tinyvit.data.photos import Photo, read_photos, what_was_cropped
+from tinyvit.data.photos import Photo, PhotoFit, fit_for, read_photos, what_was_cropped
 from tinyvit.flags import (
     READING,
     WEIGHTS,
@@ -31,14 +30,13 @@ from tinyvit.flags import (
 )
 from tinyvit.insight.attention import check_has_attention
 from tinyvit.insight.pictures.attention import SeenPhoto, save_overlays
-from tinyvit.support.errors import UserError
+from tinyvit.support.errors import UserError, without_warnings
 from tinyvit.support.figures import call, counted, short_names
 from tinyvit.support.shell.command import make_parser, png_path, positive_int, run_command, some_path
 from tinyvit.support.shell.predictions import Predictions, csv_path, write_csv
 from tinyvit.support.shell.progress import Progress
-from tinyvit.training.divergence import without_overflow_warnings
 from tinyvit.training.loading import names_weights, why_no_classes
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 BATCH = 32  # images in memory at a time
 MOST_DRAWN = 24  # images on an attention sheet
@@ -236,7 +234,9 @@ def _probabilities(classify: Classify | None, views: np.ndarray) -> np.ndarray:
     """The probability of each class (n, C) for what the model sees (n, h, w, 3); (n, 0) without classes."""
     if not (classify and len(views)):
         return np.empty((len(views), 0))
-    with without_overflow_warnings():  # an answer that is not a number is an error of its own
+    with without_warnings(
+        RuntimeWarning
+    ):  # of overflow: an answer that is not a number is an error of its own
         return classify(views)
 
 

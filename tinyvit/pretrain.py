@@ -5,7 +5,7 @@ import argparse
 from tinyvit.flags import add_training_flags, settings_and_others
 from tinyvit.insight.pictures.of_runs import RunPictures
 from tinyvit.support.shell.command import make_parser, run_command
-from tinyvit.training.recipes.usual import PRE_TRAINING
+from tinyvit.training.recipes import PRE_TRAINING
 from tinyvit.training.session import train
 from tinyvit.training.settings import Group, Settings
 

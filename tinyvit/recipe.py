@@ -6,7 +6,7 @@ import textwrap
 
 from tinyvit.support.figures import call
 from tinyvit.support.shell.command import make_parser, run_command
-from tinyvit.training.recipes.named import ON_CPU, RECIPES, WITH_MACHINES, Recipe, named_recipe
+from tinyvit.training.recipes import ON_CPU, RECIPES, WITH_MACHINES, Recipe, named_recipe
 from tinyvit.training.recipes.time_here import time_here
 from tinyvit.training.starting_point import fresh_config
 

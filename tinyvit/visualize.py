@@ -38,7 +38,7 @@ from tinyvit.support.errors import UserError
 from tinyvit.support.shell.command import make_parser, path_text, png_path, run_command, usual_png
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.run_data import load_data_of_run
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 USUAL = {"inside": 8, "distance": 128, "rollout": 24, "heads": 4}  # test images, if nothing else is asked for
 MOST = {"inside": 100, "rollout": 100, "heads": 8}  # images in one picture

@@ -64,6 +64,14 @@ def test_normalise_gives_the_dtype_asked_for_and_leaves_the_bytes_alone(impl, dt
     assert_same(x, expected, "the normalised image", 1e-6 if dtype == "float32" else 1e-12)
 
 
+@pytest.mark.hint(ROWS)
+def test_scores_by_hand(impl):
+    images = np.array([1.0, -1.0, 0.5, 0.0, 0.0, 2.0]).reshape(2, 1, 1, 3)
+    weight = np.array([[0.5, 1.0], [-1.0, 0.0], [2.0, -1.0]])
+    scores = impl.class_scores(images, weight, np.array([0.25, -0.25]))
+    assert_same(scores, np.array([[2.75, 0.25], [4.25, -2.25]]), "the scores")
+
+
 @pytest.mark.hint("the numbers of an image are taken row of pixels by row, as reshape does", shape=ROWS)
 def test_scores_of_images_that_are_not_square(impl):
     rng = np.random.default_rng(2)
@@ -84,12 +92,16 @@ def test_the_scores_of_a_negative_mirror_those_of_the_image_around_the_bias(impl
     assert_same(both, np.tile(2 * bias, (4, 1)), "scores(image) + scores(negative)")
 
 
-@pytest.mark.hint(ROWS)
-def test_scores_by_hand(impl):
-    images = np.array([1.0, -1.0, 0.5, 0.0, 0.0, 2.0]).reshape(2, 1, 1, 3)
-    weight = np.array([[0.5, 1.0], [-1.0, 0.0], [2.0, -1.0]])
-    scores = impl.class_scores(images, weight, np.array([0.25, -0.25]))
-    assert_same(scores, np.array([[2.75, 0.25], [4.25, -2.25]]), "the scores")
+@pytest.mark.hint(
+    "follow the example by hand: the means are (1, -1) and (-2, 3)",
+    weight="column c of the weight is the mean of the rows with label c",
+    bias="the bias comes from the term of (3) without x: of (1, -1) it is -1, of (-2, 3) it is -6.5",
+)
+def test_the_templates_of_the_example(impl):
+    x = np.array([[1.0, -1.0], [-3.0, 3.0], [-1.0, 3.0]])
+    weight, bias = impl.mean_templates(x, np.array([0, 1, 1]), 2)
+    assert_same(weight, np.array([[1.0, -2.0], [-1.0, 3.0]]), "weight")
+    assert_same(bias, np.array([-1.0, -6.5]), "bias")
 
 
 @pytest.mark.hint(
@@ -105,18 +117,6 @@ def test_the_means_of_classes_that_are_not_equally_frequent(impl):
     means = np.array([x[np.flatnonzero(labels == c)].sum(axis=0) / (labels == c).sum() for c in range(3)])
     assert_same(weight, means.T, "weight")
     assert_same(bias, -0.5 * np.einsum("cd,cd->c", means, means), "bias")
-
-
-@pytest.mark.hint(
-    "follow the example by hand: the means are (1, -1) and (-2, 3)",
-    weight="column c of the weight is the mean of the rows with label c",
-    bias="the bias comes from the term of (3) without x: of (1, -1) it is -1, of (-2, 3) it is -6.5",
-)
-def test_the_templates_of_the_example(impl):
-    x = np.array([[1.0, -1.0], [-3.0, 3.0], [-1.0, 3.0]])
-    weight, bias = impl.mean_templates(x, np.array([0, 1, 1]), 2)
-    assert_same(weight, np.array([[1.0, -2.0], [-1.0, 3.0]]), "weight")
-    assert_same(bias, np.array([-1.0, -6.5]), "bias")
 
 
 @pytest.mark.hint(

@@ -40,6 +40,15 @@ def assert_loss_gradient(impl, logits, targets, smoothing=0.0):
 
 
 @pytest.mark.hint(
+    "every x_i of a row moves every y_j of it: here the entries with i = j alone give 0.25, 0, 0"
+)
+def test_softmax_backward_by_hand(impl):
+    y = np.array([[0.5, 0.25, 0.25]])
+    dx = impl.softmax_backward(np.array([[1.0, 0.0, 0.0]]), y)
+    assert_same(dx, np.array([[0.25, -0.125, -0.125]]), "dx")
+
+
+@pytest.mark.hint(
     "every row by itself: the sum runs over the last axis, however many axes there are",
     inplace="work on a new array: dy * y, not dy *= y",
     cache="the cache is needed again: make a new array and leave y as it is",
@@ -68,13 +77,15 @@ def test_softmax_backward_after_scores_of_a_thousand(impl):
     assert_same(dx, np.array([[0.5, 0.0, -0.5], [0.0, 0.0, 0.0]]), "dx")
 
 
-@pytest.mark.hint(
-    "every x_i of a row moves every y_j of it: here the entries with i = j alone give 0.25, 0, 0"
-)
-def test_softmax_backward_by_hand(impl):
-    y = np.array([[0.5, 0.25, 0.25]])
-    dx = impl.softmax_backward(np.array([[1.0, 0.0, 0.0]]), y)
-    assert_same(dx, np.array([[0.25, -0.125, -0.125]]), "dx")
+@pytest.mark.hint("work on a new array: dy * y, not dy *= y")
+def test_softmax_backward_keeps_float32_and_its_inputs(impl):
+    rng = np.random.default_rng(7)
+    y, _ = softmax(rng.normal(size=(3, 4)).astype(np.float32))
+    dy = rng.normal(size=(3, 4)).astype(np.float32)
+    before = [dy.copy(), y.copy()]
+    dx = impl.softmax_backward(dy, y)
+    assert_untouched(before, [dy, y], ["dy", "y"])
+    assert_same(dx, softmax_backward(dy, y), "dx", 1e-5)
 
 
 @pytest.mark.hint(
@@ -91,6 +102,39 @@ def test_the_loss_by_hand(impl):
 def test_soft_targets(impl):
     loss, _ = called(impl, HALF, np.array([[0.5, 0.5, 0.0]]))
     assert_same(loss, 1.5 * np.log(2), "the loss")
+
+
+@pytest.mark.hint("smoothing replaces t by (1 - s) t + s / C, for labels and for soft targets alike")
+def test_label_smoothing(impl):
+    loss, _ = called(impl, HALF, np.array([0]), 0.3)  # t = 0.8, 0.1, 0.1
+    assert_same(loss, 0.8 * np.log(2) + 0.2 * np.log(4), "the loss of a label")
+    loss, _ = called(impl, HALF, np.array([[0.0, 0.5, 0.5]]), 0.3)  # t = 0.1, 0.45, 0.45
+    assert_same(loss, 0.1 * np.log(2) + 0.9 * np.log(4), "the loss of soft targets")
+
+
+@pytest.mark.hint(
+    "every row counts one B-th in the mean, and so does its gradient",
+    cache="the cache is needed again: p - t is a new array, p -= t is not",
+    inplace="z = logits - max, not logits -= max",
+    dtype="make the targets in the dtype of the logits",
+)
+@pytest.mark.parametrize("kind", ["labels", "soft targets"])
+def test_backward(impl, kind):
+    assert_loss_gradient(impl, *case(kind, 3))
+
+
+@pytest.mark.hint("the cache must hold the targets that the loss was computed with, after smoothing")
+@pytest.mark.parametrize("kind", ["labels", "soft targets"])
+def test_backward_with_smoothing(impl, kind):
+    assert_loss_gradient(impl, *case(kind, 4), 0.2)
+
+
+@pytest.mark.hint("p and t are both distributions, so each row of the gradient adds up to 0. Is t one?")
+def test_the_gradient_of_the_loss_adds_up_to_0_along_each_row(impl):
+    logits, labels = case("labels", 5)
+    _, cache = called(impl, logits, labels, 0.1)
+    total = np.asarray(impl.cross_entropy_backward(cache)).sum(axis=1)
+    assert_same(total, np.zeros(4), "the sum of dlogits along each row", 1e-12)
 
 
 @pytest.mark.hint(
@@ -110,14 +154,6 @@ def test_soft_targets_that_are_whole_numbers(impl, dtype):
             assert_same(loss, np.asarray(expected).astype(kind), "the loss", tolerance)
             dlogits = impl.cross_entropy_backward(cache)
             assert_same(dlogits, ((p - t) / 4).astype(kind), "dlogits", tolerance)
-
-
-@pytest.mark.hint("smoothing replaces t by (1 - s) t + s / C, for labels and for soft targets alike")
-def test_label_smoothing(impl):
-    loss, _ = called(impl, HALF, np.array([0]), 0.3)  # t = 0.8, 0.1, 0.1
-    assert_same(loss, 0.8 * np.log(2) + 0.2 * np.log(4), "the loss of a label")
-    loss, _ = called(impl, HALF, np.array([[0.0, 0.5, 0.5]]), 0.3)  # t = 0.1, 0.45, 0.45
-    assert_same(loss, 0.1 * np.log(2) + 0.9 * np.log(4), "the loss of soft targets")
 
 
 @pytest.mark.hint(
@@ -148,31 +184,6 @@ def test_a_large_number_common_to_a_row_does_not_matter_in_float32(impl):
     assert_same(impl.cross_entropy_backward(cache), ((p - t) / 2).astype(np.float32), "dlogits", 1e-6)
 
 
-@pytest.mark.hint(
-    "every row counts one B-th in the mean, and so does its gradient",
-    cache="the cache is needed again: p - t is a new array, p -= t is not",
-    inplace="z = logits - max, not logits -= max",
-    dtype="make the targets in the dtype of the logits",
-)
-@pytest.mark.parametrize("kind", ["labels", "soft targets"])
-def test_backward(impl, kind):
-    assert_loss_gradient(impl, *case(kind, 3))
-
-
-@pytest.mark.hint("the cache must hold the targets that the loss was computed with, after smoothing")
-@pytest.mark.parametrize("kind", ["labels", "soft targets"])
-def test_backward_with_smoothing(impl, kind):
-    assert_loss_gradient(impl, *case(kind, 4), 0.2)
-
-
-@pytest.mark.hint("p and t are both distributions, so each row of the gradient adds up to 0. Is t one?")
-def test_the_gradient_of_the_loss_adds_up_to_0_along_each_row(impl):
-    logits, labels = case("labels", 5)
-    _, cache = called(impl, logits, labels, 0.1)
-    total = np.asarray(impl.cross_entropy_backward(cache)).sum(axis=1)
-    assert_same(total, np.zeros(4), "the sum of dlogits along each row", 1e-12)
-
-
 @pytest.mark.hint("the labels may be of any integer type, and the batch may have one row")
 @pytest.mark.parametrize("dtype", ["uint8", "int32", "int64"])
 def test_labels_of_any_integer_type(impl, dtype):
@@ -199,17 +210,6 @@ def test_the_arrays_given_stay_as_they_are(impl, kind, dtype):
     expected, (p, t) = cross_entropy(logits, targets, 0.1)
     assert_same(loss, np.asarray(expected), "the loss", 1e-5)
     assert_same(dlogits, (p - t) / np.asarray(4, dtype), "dlogits", 1e-5)
-
-
-@pytest.mark.hint("work on a new array: dy * y, not dy *= y")
-def test_softmax_backward_keeps_float32_and_its_inputs(impl):
-    rng = np.random.default_rng(7)
-    y, _ = softmax(rng.normal(size=(3, 4)).astype(np.float32))
-    dy = rng.normal(size=(3, 4)).astype(np.float32)
-    before = [dy.copy(), y.copy()]
-    dx = impl.softmax_backward(dy, y)
-    assert_untouched(before, [dy, y], ["dy", "y"])
-    assert_same(dx, softmax_backward(dy, y), "dx", 1e-5)
 
 
 @pytest.mark.hint(

@@ -21,6 +21,12 @@ def inputs(before, ins=4, outs=5, seed=0):
     }
 
 
+@pytest.mark.hint("rows of x times columns of weight, then the bias added to every row")
+def test_the_forward_of_the_worked_example(impl):
+    y, _ = impl.linear(X.copy(), WEIGHT.copy(), BIAS.copy())
+    assert_same(y, np.array([[15.0, 22.0, 29.0], [21.0, 24.0, 27.0]]), "y")
+
+
 @pytest.mark.hint(
     "every token is a row of its own: merge all axes but the last into one, and restore them at the end",
     dtype="a float32 array times a float32 array stays float32: where does a float64 come in?",
@@ -37,10 +43,18 @@ def test_any_number_of_leading_axes(impl, before):
     assert_same(impl.linear(*single)[0], expected.astype(np.float32), "y in float32", 1e-5)
 
 
-@pytest.mark.hint("rows of x times columns of weight, then the bias added to every row")
-def test_the_forward_of_the_worked_example(impl):
-    y, _ = impl.linear(X.copy(), WEIGHT.copy(), BIAS.copy())
-    assert_same(y, np.array([[15.0, 22.0, 29.0], [21.0, 24.0, 27.0]]), "y")
+@pytest.mark.hint(
+    "compare with the worked example, number by number",
+    dx="each number of x occurs in one row of y: dy times the transpose of W; a reshape is not a transpose",
+    dweight="W_02 meets the first column of x and the last of dy: 1 * 2 + 3 * 1",
+    dbias="each number of b is added to a whole column of y, with the factor 1",
+)
+def test_the_backward_of_the_worked_example(impl):
+    _, cache = impl.linear(X.copy(), WEIGHT.copy(), BIAS.copy())
+    dx, dweight, dbias = impl.linear_backward(DY.copy(), cache)
+    assert_same(dx, np.array([[-1.0, 2.0], [-1.0, -1.0]]), "dx")
+    assert_same(dweight, np.array([[1.0, -3.0, 5.0], [2.0, -4.0, 8.0]]), "dweight")
+    assert_same(dbias, np.array([1.0, -1.0, 3.0]), "dbias")
 
 
 @pytest.mark.hint(
@@ -65,20 +79,6 @@ def test_gradients_where_sizes_coincide(impl, before, size):
     assert_operation(
         impl.linear, impl.linear_backward, {f"I = O = {size}": inputs(before, size, size, seed=3)}
     )
-
-
-@pytest.mark.hint(
-    "compare with the worked example, number by number",
-    dx="each number of x occurs in one row of y: dy times the transpose of W; a reshape is not a transpose",
-    dweight="W_02 meets the first column of x and the last of dy: 1 * 2 + 3 * 1",
-    dbias="each number of b is added to a whole column of y, with the factor 1",
-)
-def test_the_backward_of_the_worked_example(impl):
-    _, cache = impl.linear(X.copy(), WEIGHT.copy(), BIAS.copy())
-    dx, dweight, dbias = impl.linear_backward(DY.copy(), cache)
-    assert_same(dx, np.array([[-1.0, 2.0], [-1.0, -1.0]]), "dx")
-    assert_same(dweight, np.array([[1.0, -3.0, 5.0], [2.0, -4.0, 8.0]]), "dweight")
-    assert_same(dbias, np.array([1.0, -1.0, 3.0]), "dbias")
 
 
 @pytest.mark.hint(

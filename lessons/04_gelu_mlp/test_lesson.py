@@ -109,20 +109,6 @@ def mlp_of_the_form(form, x, weight1, bias1, weight2, bias2):
 
 
 @pytest.mark.hint(
-    "linear_backward with the second layer's cache, gelu_backward, linear_backward with the first one's",
-    dweight2="the input of the second layer is g, not h",
-    dweight1="what comes back from GELU goes into the first layer: dh, not dg",
-    shape="linear_backward returns the gradients of input, weight and bias, with all rows added up",
-    count="dx, dweight1, dbias1, dweight2, dbias2: five gradients",
-)
-@pytest.mark.parametrize("form", FORMS)
-def test_mlp_backward(impl, form):
-    sizes = ((3,), 4, 5), ((2, 3), 5, 4), ((2, 3, 2), 4, 6), ((2, 3), 4, 4)
-    cases = {f"x {(*size[0], size[1])}, M = {size[2]}": inputs(*size, seed=2) for size in sizes}
-    assert_operation(lambda *arrays: impl.mlp(*arrays, form), impl.mlp_backward, cases)
-
-
-@pytest.mark.hint(
     "compare with the worked example, line by line: dg, then dh = dg times the slope at h, then dx",
     dweight2="the second layer's input was g, after GELU: 0.841 and -0.159",
     dbias1="this is dh: dg times the slope of GELU at h, 1.083 and -0.083",
@@ -140,6 +126,20 @@ def test_the_mlp_of_the_worked_example(impl):
     assert_same(dbias1, slopes, "dbias1")
     assert_same(dweight1, slopes[None], "dweight1")
     assert_same(dx, np.array([[slopes[0] - slopes[1]]]), "dx")
+
+
+@pytest.mark.hint(
+    "linear_backward with the second layer's cache, gelu_backward, linear_backward with the first one's",
+    dweight2="the input of the second layer is g, not h",
+    dweight1="what comes back from GELU goes into the first layer: dh, not dg",
+    shape="linear_backward returns the gradients of input, weight and bias, with all rows added up",
+    count="dx, dweight1, dbias1, dweight2, dbias2: five gradients",
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_mlp_backward(impl, form):
+    sizes = ((3,), 4, 5), ((2, 3), 5, 4), ((2, 3, 2), 4, 6), ((2, 3), 4, 4)
+    cases = {f"x {(*size[0], size[1])}, M = {size[2]}": inputs(*size, seed=2) for size in sizes}
+    assert_operation(lambda *arrays: impl.mlp(*arrays, form), impl.mlp_backward, cases)
 
 
 @pytest.mark.hint(

@@ -30,6 +30,16 @@ def by_equation_1(x, patch):
 
 
 @pytest.mark.hint(
+    "the first patch is the upper left square: 0 and 1 from the first row, 4 and 5 from the second",
+    shape="one row for each patch: 4 rows of 4 numbers",
+)
+def test_the_worked_example(impl):
+    y, _ = impl.patchify(np.arange(16.0).reshape(1, 4, 4, 1), 2)
+    expected = [[[0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]]]
+    assert_same(y, np.array(expected, dtype=float), "y")
+
+
+@pytest.mark.hint(
     "after the first reshape name all six axes; which of them number the patch, and which the pixel in it?",
     shape="the image need not be square, and C need not be 3: take every size from images.shape",
     crash="the image need not be square, and C need not be 3: take every size from images.shape",
@@ -38,16 +48,6 @@ def by_equation_1(x, patch):
 def test_every_number_goes_to_its_place(impl, shape, patch):
     y, _ = impl.patchify(images(shape), patch)
     assert_same(y, by_equation_1(images(shape), patch), "y")
-
-
-@pytest.mark.hint(
-    "the first patch is the upper left square: 0 and 1 from the first row, 4 and 5 from the second",
-    shape="one row for each patch: 4 rows of 4 numbers",
-)
-def test_the_worked_example(impl):
-    y, _ = impl.patchify(np.arange(16.0).reshape(1, 4, 4, 1), 2)
-    expected = [[[0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]]]
-    assert_same(y, np.array(expected, dtype=float), "y")
 
 
 @pytest.mark.hint(
@@ -146,6 +146,17 @@ def test_the_token_stands_in_front_of_every_image(impl):
 
 
 @pytest.mark.hint(
+    "row 0 of dy belongs to the token, rows 1 to T to x",
+    dtoken="the token was shown once in each image: its gradient is the sum over the images",
+)
+def test_the_token_backward_of_the_worked_example(impl):
+    _, cache = impl.class_token(X, TOKEN)
+    dx, dtoken = impl.class_token_backward(DZ, cache)
+    assert_same(dx, np.array([[[0.0, 1.0], [2.0, 2.0]], [[0.0, 3.0], [-2.0, 1.0]]]), "dx")
+    assert_same(dtoken, np.array([2.0, -1.0]), "dtoken")
+
+
+@pytest.mark.hint(
     "take all sizes from x.shape",
     dx="rows 1 to T of dy, in their order",
     dtoken="the sum over the images of row 0 of dy: of shape (D,), and not a mean",
@@ -157,17 +168,6 @@ def test_token_gradients(impl, size):
     case = inputs(*size)
     del case["embedding"]
     assert_operation(impl.class_token, impl.class_token_backward, {"": case})
-
-
-@pytest.mark.hint(
-    "row 0 of dy belongs to the token, rows 1 to T to x",
-    dtoken="the token was shown once in each image: its gradient is the sum over the images",
-)
-def test_the_token_backward_of_the_worked_example(impl):
-    _, cache = impl.class_token(X, TOKEN)
-    dx, dtoken = impl.class_token_backward(DZ, cache)
-    assert_same(dx, np.array([[[0.0, 1.0], [2.0, 2.0]], [[0.0, 3.0], [-2.0, 1.0]]]), "dx")
-    assert_same(dtoken, np.array([2.0, -1.0]), "dtoken")
 
 
 @pytest.mark.hint(

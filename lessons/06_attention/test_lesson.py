@@ -28,6 +28,17 @@ def token_by_token(q, k, v):
     return y
 
 
+@pytest.mark.hint("scores q k^T / sqrt(K), softmax along the last axis, then the product with v")
+def test_three_tokens_by_hand(impl):
+    x = np.array([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]])
+    q = np.array([[[0.0, 2.0], [1.0, 0.0], [1.0, 2.0]]])
+    y, _ = impl.single_head(q, x, 10 * x)
+    f = np.exp(np.sqrt(0.5))  # one point more, f times the attention
+    a, b, c = 1 + 2 * f**2, 2 * f + 1, f + f**2 + f**3
+    heard = [[(1 + f**2) / a, 2 * f**2 / a], [2 * f / b, (1 + f) / b], [(f + f**3) / c, (f**2 + f**3) / c]]
+    assert_same(y, 10 * np.array([heard]), "y")
+
+
 @pytest.mark.hint(
     "every row of A adds up to 1: the softmax runs over the tokens that are asked, the last axis of S"
 )
@@ -49,17 +60,6 @@ def test_values_token_by_token(impl, shape):
     expected = token_by_token(**arrays)
     y, _ = impl.single_head(*arrays.values())
     assert_same(y, expected, "y", of=token_by_token, inputs=arrays)
-
-
-@pytest.mark.hint("scores q k^T / sqrt(K), softmax along the last axis, then the product with v")
-def test_three_tokens_by_hand(impl):
-    x = np.array([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]])
-    q = np.array([[[0.0, 2.0], [1.0, 0.0], [1.0, 2.0]]])
-    y, _ = impl.single_head(q, x, 10 * x)
-    f = np.exp(np.sqrt(0.5))  # one point more, f times the attention
-    a, b, c = 1 + 2 * f**2, 2 * f + 1, f + f**2 + f**3
-    heard = [[(1 + f**2) / a, 2 * f**2 / a], [2 * f / b, (1 + f) / b], [(f + f**3) / c, (f**2 + f**3) / c]]
-    assert_same(y, 10 * np.array([heard]), "y")
 
 
 @pytest.mark.hint("exp of a score of 1,000 is infinite: use softmax from tinyvit.ops, which prevents that")

@@ -43,6 +43,19 @@ def test_the_decay_shrinks_the_weights_alone(impl):
 
 
 @pytest.mark.hint(
+    "m and v start at 0, so both are too small at first: what do the weights of the past add up to?",
+    m="(adam 1) as it is: the correction is for this step only",
+    v="(adam 2) as it is: the correction is for this step only",
+)
+def test_the_first_step_is_lr_long_whatever_the_gradient(impl):
+    w, g = np.array([1.0, 1.0, 1.0]), np.array([0.2, -200.0, 0.003])
+    w, m, v = step_of(impl, w, g, np.zeros(3), np.zeros(3), lr=0.1, step=1, eps=0.0)
+    assert_same(m, 0.1 * g, "m", 1e-12)
+    assert_same(v, 0.001 * g * g, "v", 1e-12)
+    assert_same(w, np.array([0.9, 1.1, 0.9]), "w")
+
+
+@pytest.mark.hint(
     "wrong after step 1: adam 3 and 4; right at first, wrong later: return m and v, not the corrected ones"
 )
 @pytest.mark.parametrize("options", [{"betas": (0.7, 0.95), "eps": 0.1}, {}], ids=["others", "default"])
@@ -69,19 +82,6 @@ def test_eps_stands_outside_the_root(impl):
     g = np.array([1e-6])
     w, _, _ = step_of(impl, np.ones(1), g, np.zeros(1), np.zeros(1), lr=0.1, step=1, eps=1e-6)
     assert_same(w, np.array([0.95]), "w after a gradient as small as eps")
-
-
-@pytest.mark.hint(
-    "m and v start at 0, so both are too small at first: what do the weights of the past add up to?",
-    m="(adam 1) as it is: the correction is for this step only",
-    v="(adam 2) as it is: the correction is for this step only",
-)
-def test_the_first_step_is_lr_long_whatever_the_gradient(impl):
-    w, g = np.array([1.0, 1.0, 1.0]), np.array([0.2, -200.0, 0.003])
-    w, m, v = step_of(impl, w, g, np.zeros(3), np.zeros(3), lr=0.1, step=1, eps=0.0)
-    assert_same(m, 0.1 * g, "m", 1e-12)
-    assert_same(v, 0.001 * g * g, "v", 1e-12)
-    assert_same(w, np.array([0.9, 1.1, 0.9]), "w")
 
 
 @pytest.mark.hint("the corrections are powers of the step that you are told, however large it is")
@@ -120,20 +120,6 @@ def test_a_step_keeps_float32_and_leaves_its_inputs_alone(impl):
     assert_untouched(before, arrays)
 
 
-@pytest.mark.hint(
-    "return a new array, also where nothing is clipped; math.sqrt for numbers: np.sqrt of a float is float64",
-    inplace="no *=, no +=, no out= on what the caller handed over",
-)
-@pytest.mark.parametrize("largest", [0.1, 100.0])
-def test_clipping_keeps_float32_and_leaves_the_gradient_alone(impl, largest):
-    given = start(3)[1].astype(np.float32)
-    before = given.copy()
-    g, _ = clipped(impl, given, largest)
-    assert g.dtype == np.float32, f"the clipped gradient has dtype {g.dtype}, expected float32"
-    assert not np.may_share_memory(g, given), "the clipped gradient is no new array"
-    assert_untouched([before], [given])
-
-
 @pytest.mark.hint("one factor for the whole array: largest / norm, with the norm of all its numbers together")
 @pytest.mark.parametrize("largest", [1.0, 2.5])
 def test_a_long_gradient_is_shortened_and_keeps_its_direction(impl, largest):
@@ -154,6 +140,20 @@ def test_a_short_gradient_stays_as_it_is(impl):
     tiny = np.array([3e-9, -4e-9])
     assert_same(clipped(impl, tiny, 1.0)[0] * 1e9, tiny * 1e9, "a gradient of norm 5e-9, times 1e9,")
     assert_same(clipped(impl, np.zeros(3), 1.0)[0], np.zeros(3), "a gradient of zeros")
+
+
+@pytest.mark.hint(
+    "return a new array, also where nothing is clipped; math.sqrt for numbers: np.sqrt of a float is float64",
+    inplace="no *=, no +=, no out= on what the caller handed over",
+)
+@pytest.mark.parametrize("largest", [0.1, 100.0])
+def test_clipping_keeps_float32_and_leaves_the_gradient_alone(impl, largest):
+    given = start(3)[1].astype(np.float32)
+    before = given.copy()
+    g, _ = clipped(impl, given, largest)
+    assert g.dtype == np.float32, f"the clipped gradient has dtype {g.dtype}, expected float32"
+    assert not np.may_share_memory(g, given), "the clipped gradient is no new array"
+    assert_untouched([before], [given])
 
 
 @pytest.mark.hint("counted from 1: the first step gets peak / warmup, step number warmup the whole peak")

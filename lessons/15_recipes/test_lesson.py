@@ -9,7 +9,7 @@ import pytest
 from lessons.referee import assert_gradient, assert_same, assert_trust, assert_untouched
 from tinyvit.gradcheck import numerical_gradient
 from tinyvit.ops import cross_entropy
-from tinyvit.optim.orthogonal import orthogonalise as of_a_stack
+from tinyvit.optim.muon import orthogonalise as of_a_stack
 
 SUSPECTS = importlib.import_module("lessons.15_recipes.suspects")
 LIMITS = importlib.import_module("lessons.13_train_cifar10.limits").LIMITS

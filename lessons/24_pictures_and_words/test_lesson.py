@@ -79,6 +79,13 @@ def times(dloss, gradients):
 SIZES = {"three pairs": (3, 4), "five pairs": (5, 2), "two pairs": (2, 7)}
 
 
+@pytest.mark.hint("y = (0.6, 0.8) and dy = (1, 0): along y lies 0.6 of dy; what is left is divided by 5")
+def test_direction_backward_by_hand(impl):
+    _, cache = rows_of_length_one(np.array([[3.0, 4.0]]))
+    dx = impl.direction_backward(np.array([[1.0, 0.0]]), cache)
+    assert_same(dx, np.array([[0.128, -0.096]]), "dx of (3, 4)")
+
+
 @pytest.mark.hint(
     "y does not change when x grows longer, so dx is at a right angle to y: take the part along y off dy",
     shape="the product of each row of dy with its own y is one number a row: keepdims=True",
@@ -87,13 +94,6 @@ SIZES = {"three pairs": (3, 4), "five pairs": (5, 2), "two pairs": (2, 7)}
 def test_the_gradient_of_unit_vectors(impl, shape):
     x = 2 * np.random.default_rng(1).normal(size=shape)
     assert_operation(rows_of_length_one, impl.direction_backward, {"": {"x": x}})
-
-
-@pytest.mark.hint("y = (0.6, 0.8) and dy = (1, 0): along y lies 0.6 of dy; what is left is divided by 5")
-def test_direction_backward_by_hand(impl):
-    _, cache = rows_of_length_one(np.array([[3.0, 4.0]]))
-    dx = impl.direction_backward(np.array([[1.0, 0.0]]), cache)
-    assert_same(dx, np.array([[0.128, -0.096]]), "dx of (3, 4)")
 
 
 @pytest.mark.hint(

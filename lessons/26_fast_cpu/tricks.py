@@ -18,14 +18,13 @@ import numpy as np
 
 from tinyvit import ops
 from tinyvit.backend import Array
-from tinyvit.bench.case import Case
+from tinyvit.bench.timing import Case
 from tinyvit.engine import CpuEngine
 from tinyvit.engine.blas import one_blas_thread
 from tinyvit.engine.cpu.attention import attend, attend_backward, last_attention, last_attention_backward
-from tinyvit.engine.cpu.blocks import Blocks
+from tinyvit.engine.cpu.blocks import Blocks, add_normalise_backward, normalise
 from tinyvit.engine.cpu.folding import fold, unfold_gradients
 from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward
-from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.model import Params, ViTConfig, initialise
 from tinyvit.model.block import block, block_backward

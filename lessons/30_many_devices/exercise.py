@@ -7,7 +7,7 @@ import numpy as np  # noqa: F401 - and it
 from tinyvit import objectives  # noqa: F401 - for trust_step: objectives.loss_and_grads
 from tinyvit.gradcheck import random_params  # noqa: F401 - and this: parameters that are not 0 or 1
 from tinyvit.model import ViTConfig  # noqa: F401 - and this: ViTConfig(8, 4, 6, 7, 2, 1, classes=3) is small
-from tinyvit.support.distributed.ranks import parts  # noqa: F401 - parts(10, 4): four slices, of 3, 3, 2 and 2 numbers
+from tinyvit.support.distributed import parts  # noqa: F401 - parts(10, 4): four slices, of 3, 3, 2 and 2 numbers
 
 
 def reduce_scatter(flat, port):

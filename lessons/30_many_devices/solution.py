@@ -7,7 +7,7 @@ import numpy as np
 from tinyvit import objectives
 from tinyvit.gradcheck import random_params
 from tinyvit.model import ViTConfig
-from tinyvit.support.distributed.ranks import parts
+from tinyvit.support.distributed import parts
 
 __all__ = ["all_gather", "bucket_times", "fastest_ranks", "reduce_scatter", "sharded_step", "trust_step"]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.bench.case import Case
+from tinyvit.bench.timing import Case
 from tinyvit.bench.tinyvit_side import make_step
 from tinyvit.model.cost import parameter_count
 from tinyvit.support.cores import cores_of_one

@@ -7,7 +7,7 @@ only. WRONG ones are right for some batches. The ranks take turns here, on one t
 import numpy as np
 
 from tinyvit import objectives
-from tinyvit.support.distributed.ranks import parts
+from tinyvit.support.distributed import parts
 
 
 def _gradients(config, params, images, labels, ranks, shares):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lessons.referee import Fault, assert_same, assert_trust
-from tinyvit.support.distributed.ranks import parts
+from tinyvit.support.distributed import parts
 
 RING = importlib.import_module("lessons.30_many_devices.ring")
 SUSPECTS = importlib.import_module("lessons.30_many_devices.suspects")

@@ -20,8 +20,7 @@ import numpy as np
 from tinyvit import data, model, ops, optim
 from tinyvit.backend import Array
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.block import block, block_backward
-from tinyvit.model.last_block import last_block, last_block_backward
+from tinyvit.model.block import block, block_backward, last_block, last_block_backward
 from tinyvit.model.stage import Stage
 from tinyvit.optim.adam import AdamW
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lessons.faults import PARTS
 from lessons.mine.answers import LESSONS, file_of, is_written
 from lessons.mine.operations import OPERATION_OF, OPERATIONS, Operation
 from tinyvit.support.errors import UserError
@@ -129,13 +130,17 @@ def checked(
         if started is None:
             return results
         lesson, check = _lesson_of(started), started.split("::")[-1].split("[")[0]
+        message = f"{check} does not come back within {SECONDS} seconds, or ends Python"
         results[lesson] = [
             {
+                **dict.fromkeys(("known", "hints", "functions", "asks"), ()),
+                **dict.fromkeys(("where", "function", "kind"), ""),
+                **dict.fromkeys(("message", "text"), message),
+                "lesson": lesson,
+                "part": PARTS[0],
                 "check": check,
                 "state": "wrong",
-                "functions": [],
                 "error": None,
-                "message": f"does not come back within {SECONDS} seconds, or ends Python",
             }
         ]
         done = {*results}

@@ -1,4 +1,4 @@
-"""`python -m lessons.site OUT`: write the course as pages to read in a browser, without a network."""
+"""`python -m lessons.site OUT`: write the course as pages to read in a browser, or as Jupyter notebooks."""
 
 from __future__ import annotations
 
@@ -20,26 +20,36 @@ def main(arguments: argparse.Namespace) -> None:
     missing = [name for module, name in PACKAGES.items() if importlib.util.find_spec(module) is None]
     if missing:
         raise UserError(f"writing pages needs {', '.join(missing)}: run pip install {' '.join(missing)}.")
-    from lessons.site.pages import course  # here, as only this needs the packages
+    from lessons.site import notebooks, pages  # here, as only these need the packages
 
     out = Path(os.path.realpath(arguments.out))
+    if arguments.notebooks and out.is_dir() and any(out.iterdir()):
+        raise UserError(
+            f"{out} is not empty, and may hold your answers. Choose another name, or move it away."
+        )
     check_replaceable(out)
-    files = course(arguments.pyodide)
+    files = notebooks.course(out) if arguments.notebooks else pages.course(arguments.pyodide)
     write(out, files)
     size = sum(map(len, files.values())) / 1e6
-    print(f"wrote {arguments.out}: {len(files)} files, {size:.1f} MB; open {arguments.out / 'index.html'}")
+    first = "00_pixels/00_pixels.ipynb" if arguments.notebooks else "index.html"
+    print(f"wrote {arguments.out}: {len(files)} files, {size:.1f} MB; open {arguments.out / first}")
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     result = make_parser(
         "site",
-        "Write the course as pages to read in a browser, without a network.",
+        "Write the course as pages to read in a browser, without a network, or as Jupyter notebooks.",
         "The pages show how far you are, as the last `pytest lessons` found it. If OUT is there already, it "
-        "is replaced if this command wrote it and nothing else is in it; anything else is left as it is.",
+        "is replaced if this command wrote it and nothing else is in it; anything else is left as it is. "
+        "Notebooks, in which answers are written, need a new or empty folder.",
     )
     result.prog = "lessons.site"
-    result.add_argument(
+    either = result.add_mutually_exclusive_group()
+    either.add_argument(
+        "--notebooks", action="store_true", help="write a Jupyter notebook for each lesson, and no pages"
+    )
+    either.add_argument(
         "--pyodide",
         type=some_path,
         metavar="FOLDER",

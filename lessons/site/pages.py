@@ -47,7 +47,7 @@ def course(pyodide: Path | None = None) -> dict[str, bytes]:
         for scheme, name in STYLES.items()
     )
     files["site.css"] = style.encode() + (HERE / "site.css").read_bytes()
-    files["site.js"] = (HERE / "site.js").read_bytes()
+    files |= {name: (HERE / name).read_bytes() for name in ("site.js", "moving.js")}
     files["search.js"] = f"const SECTIONS = {json.dumps(site.sections, ensure_ascii=False)};\n".encode()
     return files
 
@@ -95,6 +95,13 @@ def slug(heading: str) -> str:
 def plain(markdown: str) -> str:
     """A line of Markdown without its marks."""
     return re.sub(r"[*`$]|!?\[(?=[^]]*\]\()|\]\([^)]*\)", "", markdown)
+
+
+def place_of_bench(tokens: list[Token]) -> int:
+    """The index of the heading that ends the section "Your turn"; if there is none, of the first heading."""
+    heads = [i for i, token in enumerate(tokens) if (token.type, token.tag) == ("heading_open", "h2")]
+    turn = next((k for k, i in enumerate(heads) if tokens[i + 1].content.startswith("Your turn")), -1)
+    return heads[turn + 1]
 
 
 def address(page: Path, target: str) -> str:
@@ -179,12 +186,9 @@ class Site:
 
     def put_bench(self, page: Path, tokens: list[Token]) -> None:
         """Put the bench where a lesson has said what to write, or where the ladder has been explained."""
-        if page not in self.titles or page.parent == LESSONS:
-            return
-        heads = [i for i, token in enumerate(tokens) if (token.type, token.tag) == ("heading_open", "h2")]
-        turn = next((k for k, i in enumerate(heads) if tokens[i + 1].content == "Your turn"), -1)
-        bench = Token("html_block", "", 0, content=build.bench(page.parent.name, self.has_pyodide))
-        tokens.insert(heads[turn + 1], bench)
+        if page in self.titles and page.parent != LESSONS:
+            bench = Token("html_block", "", 0, content=build.bench(page.parent.name, self.has_pyodide))
+            tokens.insert(place_of_bench(tokens), bench)
 
     def listing(self, source: Path, text: str) -> str:
         """The page of a source file, each line with its number."""
@@ -207,6 +211,7 @@ class Site:
             style=address(page, "site.css"),
             bench=address(page, "bench/bench.css"),
             script=address(page, "site.js"),
+            moving=address(page, "moving.js"),
             steps=steps,
             progress=f'<p class="progress">So far: {escape(said)}.</p>' if said else "",
             text=text,

@@ -20,10 +20,8 @@ from tests.stand_in_cuda import Stream
 from tests.tiny_runs import assert_one_line, enter
 from tinyvit import bench, ops
 from tinyvit.bench import measure, timing
-from tinyvit.bench.breakdown import breakdown, timed_operations
-from tinyvit.bench.case import Case
-from tinyvit.bench.measure import matmul_rate
-from tinyvit.bench.timing import Side, Timing, ratios, time_sides
+from tinyvit.bench.measure import breakdown, matmul_rate, timed_operations
+from tinyvit.bench.timing import Case, Side, Timing, ratios, time_sides
 from tinyvit.bench.tinyvit_side import ENGINES, make_step, peak_bytes, time_steps
 from tinyvit.data import normalise
 from tinyvit.engine.blas import blas_name
@@ -146,7 +144,7 @@ def test_a_side_that_fails_is_left_out_unless_it_is_tinyvits(capfd):
 
 
 PROGRAM = """
-from tinyvit.bench.case import Case
+from tinyvit.bench.timing import Case
 from tinyvit.bench.timing import Side
 
 if __name__ == "__main__":

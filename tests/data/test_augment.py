@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tinyvit.data import balancing
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise
 from tinyvit.data.dataset import class_counts
-from tinyvit.training.judging import confusion_counts
+from tinyvit.training.evaluation import confusion_counts
 
 
 def crop_and_flip_naively(images, indices, dy, dx, flip, padding):

@@ -13,8 +13,7 @@ from tests.data.scenes import BLUE, RED, grey_tiff, scene, seen, taken, tiled_ti
 from tests.helpers import seeds
 from tinyvit.data import decoding
 from tinyvit.data.decoding import decode
-from tinyvit.data.photo_fit import fit_for, fitted
-from tinyvit.data.photos import Photo, read_photo, read_photos
+from tinyvit.data.photos import Photo, fit_for, fitted, read_photo, read_photos
 from tinyvit.support.errors import UserError
 
 # Orientation.

@@ -12,9 +12,7 @@ from PIL import Image
 
 from tests.data.scenes import BLUE, GREY, RED, scene, seen, taken
 from tests.helpers import seeds
-from tinyvit.data import photo_fit
-from tinyvit.data.photo_fit import FILTERS, FITS, PhotoFit, fitted
-from tinyvit.data.photos import LONGEST, read_photo, read_photos
+from tinyvit.data.photos import FILTERS, FITS, LONGEST, PhotoFit, fitted, read_photo, read_photos
 from tinyvit.support.errors import UserError
 
 # Fitting.
@@ -128,7 +126,7 @@ def test_a_thin_photo_is_not_blown_up_whole(monkeypatch):
     """Its resized whole would have millions of pixels, of which the model sees the middle ones."""
     image, fit = scene(3, 300), PhotoFit("crop", (40, 40), (30, 50))
     expected = np.asarray(fitted(fit, image, (0, 0, 3, 300))).astype(int)
-    monkeypatch.setattr(photo_fit, "_LARGE", 1000)
+    monkeypatch.setattr("tinyvit.data.photos._LARGE", 1000)
     assert np.abs(np.asarray(fitted(fit, image, (0, 0, 3, 300))) - expected).mean() < 1
 
 

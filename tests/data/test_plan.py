@@ -1,5 +1,7 @@
 """The plan of a batch: what is random about training is as random as it should be, and repeatable."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,8 +19,7 @@ from tinyvit.data import (
     normalise,
     plan_batch,
 )
-from tinyvit.data.augment import crop_and_resize
-from tinyvit.data.augmentation import apply_operations
+from tinyvit.data.augment import apply_operations, crop_and_resize
 from tinyvit.data.mixing import erase, mix_images
 from tinyvit.data.plan import _PURPOSES, _draws
 from tinyvit.ops import Noise
@@ -294,6 +295,21 @@ def test_a_batch_made_in_parts_is_the_batch(seed, parts):
     pieces = [make_batch(images, labels, part, np.dtype("float32"), (8, 6))[0] for part in plan.parts(parts)]
     np.testing.assert_array_equal(np.concatenate(pieces), whole)
     np.testing.assert_array_equal(images, before)
+
+
+def test_a_function_of_the_user_s_changes_each_image_alike_in_any_parts_of_a_batch():
+    def noisy(image, rng):
+        return (image + rng.integers(0, 50, image.shape)).astype(np.uint8)
+
+    images, labels = np.full((9, 8, 6, 3), 100, np.uint8), np.arange(9)
+    make = partial(make_batch, images, labels, dtype=np.dtype("float32"), size=(8, 6), classes=9)
+    for mixup in (0.0, 0.8):  # by which the last image of a part is mixed with the first of the next
+        plan = plan_batch(1, 3, np.arange(9), mixup=mixup, own=noisy)
+        whole = make(plan=plan)[0]
+        np.testing.assert_array_equal(np.concatenate([make(plan=part)[0] for part in plan.parts(4)]), whole)
+        assert len({image.tobytes() for image in whole}) == 9
+        assert (make(plan=plan_batch(1, 4, np.arange(9), mixup=mixup, own=noisy))[0] != whole).any()
+    assert (images == 100).all()
 
 
 def test_a_batch_is_made_for_the_image_size_of_the_model():

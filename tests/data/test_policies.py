@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.helpers import seeds
 from tinyvit.data import POLICIES, make_policy
-from tinyvit.data.augmentation import NAMES, RANGES, autoaugment, draw_jitter, randaugment, unchanged
+from tinyvit.data.augment import NAMES, RANGES, autoaugment, draw_jitter, randaugment, unchanged
 
 # AutoAugment's policy for CIFAR-10 (table 7 of the paper): operation, probability, level where it counts.
 TABLE_7 = """

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.helpers import tiny_config
-from tinyvit.engine import ReferenceEngine, batches, in_batches
-from tinyvit.engine.batches import images_at_a_time
+from tinyvit import engine as engines
+from tinyvit.engine import ReferenceEngine, images_at_a_time, in_batches
 from tinyvit.gradcheck import random_params
 from tinyvit.model import preset
 from tinyvit.model.cost import activation_bytes
@@ -28,7 +28,7 @@ def test_the_largest_gets_one():
 
 @pytest.mark.parametrize("at_a_time", [1, 3, 7, 500])
 def test_results_do_not_depend_on_how_many_images_are_taken_at_a_time(monkeypatch, at_a_time):
-    monkeypatch.setattr(batches, "_MOST_IMAGES", at_a_time)
+    monkeypatch.setattr(engines, "_MOST_IMAGES", at_a_time)
     rng, config = np.random.default_rng(0), tiny_config(image_size=8)
     params = random_params(config, rng)
     images, shifts = rng.integers(0, 256, (7, 10, 12, 3), dtype=np.uint8), rng.normal(size=7)

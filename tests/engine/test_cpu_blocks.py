@@ -13,10 +13,9 @@ from tinyvit.engine import CpuEngine, ReferenceEngine
 from tinyvit.engine.cpu import attention, products
 from tinyvit.engine.cpu import engine as engine_module
 from tinyvit.engine.cpu.attention import attend, attend_backward, last_attention, last_attention_backward
-from tinyvit.engine.cpu.blocks import Blocks
+from tinyvit.engine.cpu.blocks import Blocks, add_normalise_backward, layer_norm, normalise
 from tinyvit.engine.cpu.folding import Folded, fold, unfold_gradients
 from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward, twice_gelu
-from tinyvit.engine.cpu.normalise import add_normalise_backward, layer_norm, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.gradcheck import numerical_gradient, random_params
 from tinyvit.model.later.rotary import DINOV3

@@ -18,8 +18,7 @@ from tinyvit.data import plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training, available_cores, make_engine
 from tinyvit.engine import blas as blas_module
 from tinyvit.engine.blas import one_blas_thread
-from tinyvit.engine.cpu.engine import _fitting_micro_batch
-from tinyvit.engine.cpu.threads import Threads, on_this_thread
+from tinyvit.engine.cpu.engine import Threads, _fitting_micro_batch, on_this_thread
 from tinyvit.gradcheck import random_params
 from tinyvit.model import Params, initialise, layout, preset
 from tinyvit.model.stage import Stage

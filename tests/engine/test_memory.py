@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.helpers import distance, random_batch, tiny_config
 from tinyvit.engine import CpuEngine
 from tinyvit.engine.cpu import engine as cpu
-from tinyvit.engine.cpu import threads as threads_module
 from tinyvit.engine.cpu.engine import _workers
 from tinyvit.gradcheck import random_params
 from tinyvit.ops import Noise
@@ -67,8 +66,7 @@ def test_fewer_workers_have_more_threads_each_for_their_products(monkeypatch):
         seen.add(count)
         return blas_threads(count)
 
-    for module in (cpu, threads_module):
-        monkeypatch.setattr(module, "blas_threads", watched)
+    monkeypatch.setattr(cpu, "blas_threads", watched)
     config, rng = tiny_config(), np.random.default_rng(0)
     params, (images, labels) = random_params(config, rng), random_batch(config, 11, rng)
     for workers, threads in ((1, 4), (2, 2), (3, 1)):

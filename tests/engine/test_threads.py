@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tinyvit.engine import blas
-from tinyvit.engine.cpu.threads import Threads
+from tinyvit.engine.cpu.engine import Threads
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

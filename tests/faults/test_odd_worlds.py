@@ -15,7 +15,7 @@ from tests.tiny_runs import REPOSITORY, arrays, assert_one_line, assert_same_run
 from tinyvit import train
 from tinyvit.engine import ReferenceEngine
 from tinyvit.support.files import atomic
-from tinyvit.training.saving import SaveClock
+from tinyvit.training.run_trainer import SaveClock
 
 
 def after_step(monkeypatch, number, happens):

@@ -23,12 +23,12 @@ from tinyvit.model import initialise
 from tinyvit.support.files.archive import unpack
 from tinyvit.support.files.npz import read_npz
 from tinyvit.training.loading import load_any
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 from tinyvit.weights.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.weights.folders import save_hugging_face
 from tinyvit.weights.save import save_official, save_safetensors
-from tinyvit.weights.words.read import read_words
+from tinyvit.weights.words import read_words
 
 CLASSES = ("a", "b", "c", "d", "e")
 MEGABYTE = 1 << 20

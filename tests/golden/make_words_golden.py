@@ -15,7 +15,7 @@ import torch
 import transformers
 
 from tests.golden.torch_library import randomise
-from tinyvit.weights.words.tokenizer import _BYTES, END, START, split_words
+from tinyvit.weights.text import _BYTES, END, START, split_words
 
 FOLDER = Path(__file__).parent / "words"
 MERGES = 300

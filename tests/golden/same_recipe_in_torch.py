@@ -23,9 +23,9 @@ from tinyvit.support.errors import UserError
 from tinyvit.support.figures import duration
 from tinyvit.support.shell.command import make_parser, positive_int, run_command, thread_count
 from tinyvit.support.shell.progress import Progress
-from tinyvit.training.recipes.named import RECIPES, named_recipe
+from tinyvit.training.recipes import RECIPES, named_recipe
 from tinyvit.training.run_data import load_data
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.session import train
 from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import starting_model

@@ -13,8 +13,7 @@ from PIL import Image
 from tests.data.scenes import scene
 from tests.golden.library_answers import TOLERANCE, error
 from tests.weights.checkpoints import random_model
-from tinyvit.data.photo_fit import PhotoFit, fit_for
-from tinyvit.data.photos import read_photo
+from tinyvit.data.photos import PhotoFit, fit_for, read_photo
 from tinyvit.insight.page import check_page_can_run
 from tinyvit.model import Model, infer
 from tinyvit.model.config import LATER_PARTS

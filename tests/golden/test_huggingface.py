@@ -20,8 +20,7 @@ from tests.golden.library_answers import (
 )
 from tests.weights.checkpoints import random_model
 from tinyvit import load
-from tinyvit.data.photo_fit import PhotoFit
-from tinyvit.data.photos import read_photo
+from tinyvit.data.photos import PhotoFit, read_photo
 from tinyvit.model import ViTConfig, forward
 from tinyvit.weights.folders import save_hugging_face
 from tinyvit.weights.torch_names import to_torch_names

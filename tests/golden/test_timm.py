@@ -20,8 +20,7 @@ from tests.golden.library_answers import (
     weights_of,
 )
 from tests.weights.checkpoints import random_model
-from tinyvit.data.photo_fit import PhotoFit
-from tinyvit.data.photos import read_photo
+from tinyvit.data.photos import PhotoFit, read_photo
 from tinyvit.model import forward
 from tinyvit.training.loading import load_any
 from tinyvit.weights.folders import save_timm

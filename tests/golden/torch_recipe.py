@@ -20,8 +20,8 @@ from tests.golden.torch_augment import augmented, batches, normalised
 from tests.golden.torch_vit import ViT, load
 from tinyvit.model import is_resnet
 from tinyvit.support.errors import UserError
+from tinyvit.training.learning import ALL_PATCHES
 from tinyvit.training.settings import Settings
-from tinyvit.training.stages import ALL_PATCHES
 
 # What is done here, or has no bearing on what is learned: any other setting must be the usual one.
 FOLLOWED = """

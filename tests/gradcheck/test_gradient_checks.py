@@ -15,7 +15,6 @@ from tinyvit.gradcheck import (
     TOLERANCE,
     ModelCheck,
     check_gradients,
-    command,
     gradient_error,
     numerical_gradient,
     random_params,
@@ -187,7 +186,7 @@ def test_the_command_exits_with_status_1_when_a_backward_is_wrong(monkeypatch, c
             g * f for g, f in zip(ops.linear_backward(dy, cache), (1, factor, 1), strict=True)
         ],
     )
-    monkeypatch.setattr(command, "OPERATION_CHECKS", (wrong,))
+    monkeypatch.setattr(gradcheck, "OPERATION_CHECKS", (wrong,))
     assert run_main("--only", "linear") == 1
     output = capsys.readouterr().out
     assert "weight   WRONG" in output and "1 of 1 are WRONG" in output

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import tinyvit
 from tests.helpers import tiny_config
 from tests.insight.naive import models, places
-from tinyvit.engine import batches
+from tinyvit import engine as engines
 from tinyvit.insight.attention import patch_distances, uniform_distance
 from tinyvit.support.errors import UserError
 
@@ -99,7 +99,7 @@ def test_a_resnet_has_no_distance():
 def test_memory_does_not_grow_with_depth_or_with_the_number_of_images(monkeypatch):
     tracemalloc = pytest.importorskip("tracemalloc")
     images = np.random.default_rng(0).integers(0, 256, (12, 32, 32, 3), dtype=np.uint8)
-    monkeypatch.setattr(batches, "_MOST_IMAGES", 2)
+    monkeypatch.setattr(engines, "_MOST_IMAGES", 2)
 
     def peak(layers, count):
         model = tinyvit.preset("nano/4", 32, 10, layers=layers)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tinyvit
+from tinyvit import engine as engines
 from tinyvit.data import normalise
-from tinyvit.engine import batches
 from tinyvit.insight.attention import class_token_attention
 from tinyvit.model import initialise, preset
 
@@ -56,7 +56,7 @@ def test_the_batches_it_is_drawn_in_do_not_matter(monkeypatch):
     pixels = np.random.default_rng(0).integers(0, 256, (5, *config.image_size, 3), dtype=np.uint8)
     look = tinyvit.Model(config, params).attention_map
     whole = look(pixels)
-    monkeypatch.setattr(batches, "_MOST_IMAGES", 2)
+    monkeypatch.setattr(engines, "_MOST_IMAGES", 2)
     np.testing.assert_allclose(look(pixels), whole, rtol=1e-5)
     inputs = normalise(pixels, params.flat.dtype)
     np.testing.assert_allclose(class_token_attention(config, params, inputs), whole, rtol=1e-5)

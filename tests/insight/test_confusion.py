@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tinyvit.training.judging import confusion_counts, worst_mistakes
+from tinyvit.training.evaluation import confusion_counts, worst_mistakes
 
 
 def test_rows_are_true_classes_and_columns_predicted_ones():

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.helpers import seeds, tiny_config
 from tests.tiny_runs import assert_one_line, enter
+from tinyvit import engine as engines
 from tinyvit import fewshot
 from tinyvit.api import Model
 from tinyvit.data import normalise
-from tinyvit.engine import batches
 from tinyvit.insight.few_shot import CONSTANT, RIDGE, choose_shots, fit_probe, ridge_weights
 from tinyvit.model import Params, forward, initialise, layout, preset
 from tinyvit.ops.resize import resize_images
@@ -106,7 +106,7 @@ def knowing(config, seed=0):
 
 @pytest.mark.parametrize("changes", [{}, {"pool": "mean"}, {"pre_logits": 7}], ids=str)
 def test_features_are_what_the_head_multiplies(changes, monkeypatch):
-    monkeypatch.setattr(batches, "_MOST_IMAGES", 4)  # batches of 4, 4 and 2
+    monkeypatch.setattr(engines, "_MOST_IMAGES", 4)  # batches of 4, 4 and 2
     config = tiny_config(**changes)
     params = knowing(config)
     images = np.random.default_rng(1).integers(0, 256, (10, 8, 8, 3), dtype=np.uint8)

@@ -9,7 +9,7 @@ from tinyvit import info
 from tinyvit.insight.summary import presets_table, summary, usual_name
 from tinyvit.model import OFFICIAL, SMALL, initialise, is_preset, preset
 from tinyvit.model.cost import multiply_adds, parameter_count
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 from tinyvit.weights.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.weights.known import KNOWN

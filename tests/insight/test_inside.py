@@ -6,11 +6,13 @@ from hypothesis import given, settings
 
 import tinyvit
 from tests.helpers import any_models, seeds, tiny_config
-from tests.insight.naive import models
+from tests.insight.naive import made, models
 from tinyvit.data import normalise
+from tinyvit.insight.pictures.attention import SeenPhoto, attention_overlay
 from tinyvit.model import forward, initialise, preset, stages
-from tinyvit.model.arrange import split_at_blocks
-from tinyvit.ops import softmax
+from tinyvit.model.stage import infer_through, split_at_blocks
+from tinyvit.ops import layer_norm, linear, mlp, softmax
+from tinyvit.ops.attention import join_heads, split_heads
 from tinyvit.support.errors import UserError
 
 
@@ -42,9 +44,66 @@ def test_blocks_are_chosen_by_numbers_that_may_count_backwards():
             model.activations(images, wrong)
 
 
+@pytest.mark.parametrize(("heads", "blocks"), [([(0, 1)], []), ([(-1, 0), (0, 2)], []), ([(1, 1)], [0])])
+def test_a_head_that_is_off_hands_zeros_to_the_next_matrix_and_a_block_hands_on_its_tokens(heads, blocks):
+    model, images = made((8, 8), 2, 3, "token", "1d", seed=4)
+    before, params, (H, K) = model.params.flat.copy(), model.params, (3, model.config.head_width)
+    stem, _, readout = split_at_blocks(stages(model.config, all_tokens=True))
+    x = infer_through(stem, params, normalise(images, np.float32))
+    for b in {0, 1} - set(blocks):
+        norm1, norm2 = (params.group(f"blocks.{b}.norm{n}") for n in (1, 2))
+        q, k, v = split_heads(
+            linear(layer_norm(x, *norm1)[0], *params.group(f"blocks.{b}.attn.qkv"))[0], 3, H
+        )
+        mixed = softmax(q @ k.transpose(0, 1, 3, 2) / np.sqrt(K))[0] @ v  # (B, H, N, K)
+        for block, head in heads:
+            mixed[:, head] *= range(2)[block] != b
+        x = x + linear(join_heads(mixed), *params.group(f"blocks.{b}.attn.out"))[0]
+        x = x + mlp(layer_norm(x, *norm2)[0], *params.group(f"blocks.{b}.mlp"))[0]
+    logits = model.without(heads=heads, blocks=blocks).logits(images)
+    np.testing.assert_allclose(logits, infer_through(readout, params, x), rtol=1e-4, atol=1e-5)
+    assert abs(logits - model.logits(images)).max() > 0.01
+    np.testing.assert_array_equal(model.params.flat, before)
+
+
+def skips(config):
+    """True for a model with several blocks, in which nothing but their two branches changes the tokens."""
+    return config.layers > 1 and (
+        config.position_at == "stem" or config.position in ("relative", "bias", "none")
+    )
+
+
+@given(any_models().filter(skips), seeds())
+@settings(max_examples=25)
+def test_a_model_without_a_block_skips_its_stage_whatever_its_parts_are(config, seed):
+    rng, params = np.random.default_rng(seed), initialise(config, 0)
+    params.flat[:] += rng.normal(0, 0.3, params.flat.shape).astype("float32")
+    model, x = (
+        tinyvit.Model(config, params),
+        rng.normal(size=(1, *config.image_size, config.channels)).astype("float32"),
+    )
+    others = [each for each in stages(config) if each.name != "blocks.0"]
+    found = infer_through(stages(config), model.without(blocks=[0]).params, x)
+    np.testing.assert_allclose(found, infer_through(others, model.params, x), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("wrong", [{"heads": (0, 1)}, {"heads": [(0, 4)]}, {"blocks": [4]}, {"blocks": 0}])
+def test_heads_and_blocks_that_there_are_not_cannot_be_switched_off(wrong):
+    with pytest.raises(UserError, match=r"expected pairs .*this model has 4 blocks with 4 heads each"):
+        tinyvit.preset("nano/4", 8, 2).without(**wrong)
+
+
 def test_a_resnet_has_no_blocks():
     with pytest.raises(UserError, match="of which this model has 0"):
         tinyvit.preset("resnet-nano", 32, 2).activations(np.full((1, 32, 32, 3), 200, np.uint8))
+
+
+def test_a_picture_has_each_image_beside_its_attention_map():
+    model = tinyvit.preset("nano/4", 8, 2, threads=1)
+    images = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
+    upper, lower = np.split(np.asarray(model.attention_picture(images)), 2)
+    for half, image, attention in zip((upper, lower), images, model.attention_map(images), strict=True):
+        np.testing.assert_array_equal(half, attention_overlay(SeenPhoto.seen_whole(image), attention))
 
 
 def judges_pixels(config):

@@ -9,12 +9,11 @@ from tests.tiny_runs import assert_one_line
 from tests.weights.checkpoints import random_model
 from tinyvit import evaluate, fewshot, load, predict
 from tinyvit.api import Model
-from tinyvit.data.photo_fit import fit_for
-from tinyvit.insight.few_shot import fit_probe
-from tinyvit.insight.probe_head import fitted_scale, with_probe
+from tinyvit.data.photos import fit_for
+from tinyvit.insight.few_shot import fit_probe, fitted_scale, with_probe
 from tinyvit.model import initialise, preset
 from tinyvit.ops import softmax
-from tinyvit.training.judging import calibration_error, reliability
+from tinyvit.training.evaluation import calibration_error, reliability
 from tinyvit.weights.save import save_official
 
 MODELS = {

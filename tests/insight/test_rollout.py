@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 import tinyvit
 from tests.insight.naive import made, models
-from tinyvit.engine import batches
+from tinyvit import engine as engines
 from tinyvit.insight.attention import came_from
 
 
@@ -73,7 +73,7 @@ def test_the_batches_in_which_images_are_looked_at_do_not_matter(monkeypatch):
     images = np.random.default_rng(0).integers(0, 256, (5, 8, 8, 3), dtype=np.uint8)
     looks = model.rollout, model.head_maps, model.attention_distance, model.attention
     whole = [look(images) for look in looks]
-    monkeypatch.setattr(batches, "_MOST_IMAGES", 2)
+    monkeypatch.setattr(engines, "_MOST_IMAGES", 2)
     for look, expected in zip(looks, whole, strict=True):
         np.testing.assert_allclose(look(images), expected, rtol=1e-4, atol=1e-6)
 

@@ -8,7 +8,7 @@ from tinyvit.data import one_of_each
 from tinyvit.data.shapes import CLASSES
 from tinyvit.model import initialise, preset
 from tinyvit.support.errors import UserError
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 from tinyvit.visualize import main, parser
 from tinyvit.weights.checkpoint import Checkpoint, save_checkpoint

@@ -20,7 +20,7 @@ from tinyvit.engine.cuda.support import unsupported_reason
 from tinyvit.model import ViTConfig, initialise, preset
 from tinyvit.model.later.rotary import DINOV3
 from tinyvit.objectives import loss_and_grads, masked_patches
-from tinyvit.objectives.patch_targets import pretraining_config
+from tinyvit.objectives.masked_patches import pretraining_config
 from tinyvit.ops import Noise
 from tinyvit.support.shell.ending import ending
 

@@ -18,7 +18,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tinyvit.bench.case import Case
+from tinyvit.bench.timing import Case
 from tinyvit.engine.cuda.launch import Product, Step
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
 from tinyvit.engine.cuda.plan.draft import PRECISIONS

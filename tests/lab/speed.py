@@ -18,8 +18,8 @@ import numpy as np
 
 from tests.lab.roofline import card_in, kernel_table, kernels, least_seconds, plan_of
 from tinyvit.backend import array_module
-from tinyvit.bench.case import Case
 from tinyvit.bench.measure import measure, table
+from tinyvit.bench.timing import Case
 from tinyvit.bench.tinyvit_side import make_engine_and_step
 from tinyvit.engine.cuda.launch import Step
 from tinyvit.engine.cuda.plan.draft import PRECISIONS

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.lab.roofline import CARDS, card_in, card_named, kernels, least_seconds, main, plan_of
-from tinyvit.bench.case import Case
+from tinyvit.bench.timing import Case
 from tinyvit.engine.cuda.plan import Options, plan_inference
 from tinyvit.model.cost import multiply_adds
 from tinyvit.support.errors import UserError

@@ -13,7 +13,7 @@ from tests.engine.cuda.on_gpu import RawModule
 from tests.engine.cuda.run import compiled
 from tests.lab import agreement, ceilings, speed
 from tests.lab.roofline import plan_of
-from tinyvit.bench.case import Case
+from tinyvit.bench.timing import Case
 from tinyvit.bench.tinyvit_side import make_engine_and_step
 from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.support import unsupported

@@ -1,28 +1,42 @@
 """The lessons keep their promises: exercises are to do, solutions pass, wrong answers are caught."""
 
+import json
 import re
+import subprocess
+import sys
 
 import pytest
 
 from lessons.mutation import wrong_answers
 from lessons.referee.share import asked_for
-from tests.lessons.course import CAPSTONE, LESSONS, NAMES, ROOT, can_run
+from tests.lessons.course import CAPSTONE, LESSONS, NAMES, QUICKER, ROOT, can_run
 
 
-@pytest.fixture(scope="session")
-def unsolved(course_runs):
-    return course_runs("exercise")
+def course_on(impl, folder):
+    """The result of every check of the course on an implementation, what was printed, the status."""
+    report = folder / "report.json"
+    command = ["-m", "pytest", "lessons", "-p", "no:cacheprovider", *QUICKER, "--impl", impl]
+    # Nobody reads thousands of tracebacks, and they take most of the time.
+    command += ["--tb=no", "--lesson-report", str(report)]
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True)
+    assert report.exists(), done.stdout
+    return json.loads(report.read_text("utf-8")), done.stdout, done.returncode
 
 
-@pytest.fixture(scope="session")
-def solved(course_runs):
-    return course_runs("solution")
+@pytest.fixture(scope="module")
+def unsolved(tmp_path_factory):
+    return course_on("exercise", tmp_path_factory.mktemp("unsolved"))
 
 
-@pytest.fixture(scope="session")
-def mutants(course_runs):
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    return course_on("solution", tmp_path_factory.mktemp("solved"))
+
+
+@pytest.fixture(scope="module")
+def mutants(tmp_path_factory):
     """The results of every wrong answer."""
-    return course_runs("mutants")[0]
+    return course_on("mutants", tmp_path_factory.mktemp("mutants"))[0]
 
 
 def test_unsolved_exercises_are_to_do_and_not_a_failure(unsolved):

@@ -15,7 +15,6 @@ POSITIVE = np.abs(E) + 0.1
 CENTRED = E - E.mean(axis=-1, keepdims=True)
 SHARES = POSITIVE / POSITIVE.sum(axis=-1, keepdims=True)
 X, BIAS, GAIN = RNG.normal(size=(3, 4, 5)), RNG.normal(size=5), RNG.normal(1, 0.5, 5)
-BYTES = RNG.integers(0, 256, (3, 4, 5)).astype(np.uint8)
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.distributed.fake_mpi import together
 from tests.tiny_runs import enter
-from tinyvit.bench.case import Case
+from tinyvit.bench.timing import Case
 
 network = importlib.import_module("lessons.30_many_devices.network")
 speed = importlib.import_module("lessons.30_many_devices.speed")

@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 from lessons import hand_in, watch
+from lessons.faults import blocks
 from lessons.mine import exercises
 from lessons.mine.exercises import YOURS, examine, results_of
 from lessons.mine.operations import BY_NAME
@@ -98,7 +99,7 @@ def test_watching_shows_one_fault_and_one_hint_after_the_other(lessons, results,
     printed = capsys.readouterr().out
     assert printed.count("checks pass") == 2  # at the start, and after Enter
     first, *hints = printed.partition("checks pass")[2].partition(watch.PROMPT)[::2]
-    assert "test_" in first and "to do" not in first
+    assert first.split("\n\n")[1].strip() == blocks(results)[0].text(hints=False)
     assert hints[0].count("hint: ") >= 2
     assert "README.md has folds on the gradient of W; the gradient of b" in hints[0]
     assert "solution.py has an answer\nThat was the last hint." in hints[0]

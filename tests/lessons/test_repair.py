@@ -141,7 +141,7 @@ def test_an_edit_with_which_a_loop_never_ends_is_given_up(tmp_path):
 
 def test_what_reaches_beyond_the_program_is_not_edited(tmp_path):
     path = tmp_path / "exercise.py"
-    path.write_text("def save(text):\n    open('kept.txt', 'w')\n    return text + text\n")
+    path.write_text("def save(text):\n    if not text:\n        open('it', 'w')\n    return text + text\n")
     yours = Answer(load(path))
 
     def check(impl):

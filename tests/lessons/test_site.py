@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from lessons.site import __main__ as command
@@ -18,6 +19,7 @@ from lessons.site.folder import check_replaceable, write
 from tests.insight.page.chromium import Chromium, find_browser
 from tests.lessons.course import LESSONS, NAMES, QUICKER, ROOT, listings_of
 from tests.tiny_runs import enter
+from tinyvit import ops
 from tinyvit.support.errors import UserError
 
 PROGRESS = {"07_layer_norm": {"done": 7, "total": 9, "said": "7 of 9 checks, 1 wrong, puzzle <open>"}}
@@ -307,6 +309,58 @@ def test_a_search_lists_sections_without_a_server(site):
         tab.wait(
             "location.pathname.endsWith('06_attention/index.html') && location.hash === '#why-the-root-of-k'"
         )
+        assert tab.complaints() == []
+    finally:
+        tab.close()
+
+
+def jacobian(values):
+    y, cache = ops.softmax(values[:3])
+    return {"J": np.diag(y) - np.outer(y, y), "dx": ops.softmax_backward(values[3:], cache)}
+
+
+def paths(x):
+    n, cache = ops.layer_norm(x, np.ones(3), np.zeros(3))
+    dx, _, _ = ops.layer_norm_backward(np.array([1.0, 0, 0]), cache)
+    r = 1 / np.sqrt(x.var() + 1e-6)
+    return {"n": n, "slopes": [r, -r / 3, dx[0] - r + r / 3, dx[0]]}
+
+
+def attention(values):
+    angle, length = values
+    keys = np.array([[1.0, 0], [0, 1], [1, 1]])
+    q = length * np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
+    shares, _ = ops.softmax(keys @ q / np.sqrt(2))
+    return {"q": q, "shares": shares, "o": shares @ (10 * keys)}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("lesson", "expected"),
+    [("01_softmax_cross_entropy", jacobian), ("06_attention", attention), ("07_layer_norm", paths)],
+)
+def test_a_picture_that_moves_shows_what_numpy_computes(site, lesson, expected):
+    if find_browser() is None:
+        pytest.skip("there is no Chromium to open the pages in")
+    tab = Chromium()
+    try:
+        tab.send("Page.navigate", url=(site / lesson / "index.html").as_uri())
+        tab.wait("document.readyState === 'complete' && document.querySelector('.moving svg')")
+        least, most = (
+            np.array(
+                tab.evaluate(f"[...document.querySelectorAll('.moving input')].map(e => Number(e.{end}))")
+            )
+            for end in ("min", "max")
+        )
+        values = np.random.default_rng(0).uniform(least, most)
+        found = tab.evaluate(f"{expected.__name__}({values.tolist()})")
+        for name, numbers in expected(values).items():
+            np.testing.assert_allclose(found[name], numbers, rtol=1e-9, atol=1e-12, err_msg=name)
+        drawn = "document.querySelector('.moving > div').innerHTML"
+        still = tab.evaluate(drawn)
+        move = "e.value = e.max; e.parentNode.parentNode.oninput()"
+        tab.evaluate(f"(e => {{ {move} }})(document.querySelector('.moving input'))")
+        assert tab.evaluate(drawn) != still
         assert tab.complaints() == []
     finally:
         tab.close()

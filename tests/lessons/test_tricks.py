@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tiny_runs import enter
-from tinyvit.bench.case import Case
+from tinyvit.bench.timing import Case
 
 tricks = importlib.import_module("lessons.26_fast_cpu.tricks")
 PARTS = ("GELU", "LayerNorm", "attention between", "last block", "dW +=", "x +=", "bias", "block")

@@ -13,11 +13,10 @@ from tinyvit import ops
 from tinyvit.gradcheck.models import MODEL_CHECKS, random_params
 from tinyvit.insight.attention import class_token_attention, head_maps, rollout
 from tinyvit.model import ViTConfig, backward, feature_stages, forward, stages
-from tinyvit.model.arrange import split_at_blocks
 from tinyvit.model.config import LATER_PARTS
 from tinyvit.model.later.assemble import block_of
 from tinyvit.model.later.rotary import DINOV3, Rotary, first_frequencies, turn_of
-from tinyvit.model.stage import infer_through
+from tinyvit.model.stage import infer_through, split_at_blocks
 from tinyvit.ops import Turn, rotary
 
 LATER = {check.name: check.config for check in MODEL_CHECKS if check.config.later_parts}

@@ -1,4 +1,4 @@
-"""Attention with stages in it (model.later.attention), held against naive loops; and the MLP's branch."""
+"""Attention with stages in it (model.later.assemble), held against naive loops; and the MLP's branch."""
 
 import math
 
@@ -13,8 +13,7 @@ from tests.ops.test_linear_and_mlp import gelu_by_hand
 from tinyvit import ops
 from tinyvit.model import Params, ViTConfig, layout, specs_from_shapes
 from tinyvit.model.later import PARTS
-from tinyvit.model.later.assemble import Step, block_of
-from tinyvit.model.later.attention import attention_stage
+from tinyvit.model.later.assemble import Step, attention_stage, block_of
 from tinyvit.model.later.part import Place
 from tinyvit.ops import Noise
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.helpers import tiny_config
 from tinyvit.model import attention_maps, initialise, preset
-from tinyvit.model.whitening import signs
+from tinyvit.model.initialise import signs
 from tinyvit.ops import positions_sincos
 from tinyvit.support.errors import UserError
 

@@ -269,7 +269,10 @@ def test_the_largest_numbers_that_are_allowed_are_allowed(changes):
 
 
 def test_a_field_that_a_model_does_not_have_is_refused():
-    with pytest.raises(UserError, match=r"a model has no depth: expected some of image_size, .*layers"):
+    with pytest.raises(
+        UserError,
+        match=r"a model has no depth \(did you mean layers\?\): expected some of image_size, .*layers",
+    ):
         preset("nano/4", 32, 10, depth=3)
 
 

@@ -9,9 +9,16 @@ from tests.helpers import distance, random_batch, seeds, tiny_config
 from tinyvit import ops
 from tinyvit.gradcheck import MODEL_CHECKS, TOLERANCE, gradient_error, numerical_gradient, random_params
 from tinyvit.model import attention_maps, backward, forward, initialise, stages
-from tinyvit.model.arrange import freeze, frozen_up_to, split_at_blocks
 from tinyvit.model.layout import depth
-from tinyvit.model.stage import Stage, backward_through, forward_through, infer_through
+from tinyvit.model.stage import (
+    Stage,
+    backward_through,
+    forward_through,
+    freeze,
+    frozen_up_to,
+    infer_through,
+    split_at_blocks,
+)
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Corruption, Noise, patchify, unpatchify
 from tinyvit.ops.corruption import MASKED

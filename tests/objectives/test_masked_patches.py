@@ -11,17 +11,18 @@ from tinyvit import model
 from tinyvit.data import normalise, plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.gradcheck import random_params
-from tinyvit.insight.patches import filled_patches
+from tinyvit.insight.pictures.of_runs import filled_patches
 from tinyvit.model import Params, ViTConfig, initialise, layout
 from tinyvit.model.stage import forward_through, infer_through
 from tinyvit.objectives import masked_patches
-from tinyvit.objectives.masked_patches import fixed_corruption, losses_and_hits
-from tinyvit.objectives.patch_targets import (
+from tinyvit.objectives.masked_patches import (
     TARGETS,
     as_pixels,
     blind_loss,
     class_colours,
     colour_classes,
+    fixed_corruption,
+    losses_and_hits,
     pretraining_config,
     true_patches,
 )

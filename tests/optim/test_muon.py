@@ -14,7 +14,7 @@ from tinyvit.engine.blas import one_blas_thread
 from tinyvit.gradcheck import random_params
 from tinyvit.model import Params, ParamSpec, layout, preset
 from tinyvit.optim import AdamW, Muon
-from tinyvit.optim.orthogonal import orthogonalise
+from tinyvit.optim.muon import orthogonalise
 
 LRS = [0.02, 0.05, 0.01]
 CONFIG = tiny_config()

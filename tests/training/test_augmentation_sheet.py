@@ -7,8 +7,8 @@ from tests.insight.pictures.drawn import Drawn
 from tests.tiny_runs import assert_one_line, tiny
 from tinyvit import finetune, pretrain, train
 from tinyvit.data import crop_and_flip, load_dataset, make_policy, one_of_each, plan_batch
-from tinyvit.data.augmentation import apply_operations
-from tinyvit.insight.pictures.rows import SHOWN, VERSIONS
+from tinyvit.data.augment import apply_operations
+from tinyvit.insight.pictures.of_runs import SHOWN, VERSIONS
 
 
 def shown(photos, folder, *flags):

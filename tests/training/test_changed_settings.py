@@ -19,7 +19,7 @@ from tests.tiny_runs import (
 from tinyvit import pretrain
 from tinyvit.support.files import atomic as files
 from tinyvit.training import run_trainer
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 MORE = ("--lr", "0.0003", "--weight-decay", "0.2", "--decay", "constant", "--mixup", "0.5", "--no-flip")
 MORE += ("--smoothing", "0.1", "--erase", "0.5", "--clip", "0.1", "--ema", "0.8")

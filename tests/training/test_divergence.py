@@ -9,7 +9,7 @@ from tests.tiny_runs import assert_one_line, tiny
 from tinyvit import train
 from tinyvit.engine import ReferenceEngine
 from tinyvit.support.errors import UserError
-from tinyvit.training.divergence import Guard
+from tinyvit.training.loop import Guard
 
 GUESS = math.log(10)  # the loss of blind guessing among 10 classes
 

@@ -8,9 +8,9 @@ import pytest
 
 from tests.tiny_runs import tiny
 from tinyvit.insight.pictures import of_runs
-from tinyvit.training import saving
-from tinyvit.training.runs.folder import RunFolder
-from tinyvit.training.saving import EpochFiles
+from tinyvit.training import run_trainer
+from tinyvit.training.run_folder import RunFolder
+from tinyvit.training.run_trainer import EpochFiles
 from tinyvit.training.settings import Settings
 
 DRAWING, EPOCHS = 0.5, 80  # seconds for the curves; epochs in a run
@@ -26,7 +26,7 @@ def clock(monkeypatch):
         clock.drawn.append(len(records))
 
     monkeypatch.setattr(of_runs, "draw_curves", draw)
-    monkeypatch.setattr(saving, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(run_trainer, "time", SimpleNamespace(monotonic=lambda: clock.now))
     return clock
 
 

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from tinyvit import engine as engines
 from tinyvit.data import ImageSet, normalise
-from tinyvit.engine import batches, make_engine
+from tinyvit.engine import make_engine
 from tinyvit.model import forward, initialise, preset
 from tinyvit.training.evaluation import evaluate
 from tinyvit.training.state import State
@@ -28,7 +29,7 @@ def images(count, classes=4):
 
 @pytest.mark.parametrize("batch", [1, 7, 500])
 def test_it_is_what_a_loop_over_the_images_finds(engine, monkeypatch, batch):
-    monkeypatch.setattr(batches, "_MOST_IMAGES", batch)
+    monkeypatch.setattr(engines, "_MOST_IMAGES", batch)
     data = images(23)
     result = evaluate(engine, data)
     losses, hits = [], []

@@ -13,7 +13,7 @@ from tests.tiny_runs import arrays, assert_one_line, assert_same_run, interrupte
 from tinyvit import evaluate, finetune, predict, train, visualize
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import ViTConfig, initialise, preset
-from tinyvit.training.recipes.usual import FINE_TUNING, fitted_fine_tuning
+from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning
 from tinyvit.training.settings import Settings
 from tinyvit.weights.read import load_weights
 from tinyvit.weights.resize import resize_positions
@@ -307,7 +307,7 @@ def test_what_is_chosen_is_left_alone(length):
 def test_without_a_length_a_run_has_5_epochs_or_more_steps(
     go, base, others, tmp_path, monkeypatch, batch, last
 ):
-    monkeypatch.setattr("tinyvit.training.recipes.usual.FINE_TUNING_STEPS", 20)
+    monkeypatch.setattr("tinyvit.training.recipes.FINE_TUNING_STEPS", 20)
     flags = onto(others, tmp_path / "tuned", "--batch-size", batch, without="epochs")
     assert go(finetune, base, *flags)[0] == 0
     assert metrics(tmp_path / "tuned")[-1]["step"] == last

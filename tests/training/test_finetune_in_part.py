@@ -11,7 +11,7 @@ from tinyvit import finetune, predict, preset, pretrain, train
 from tinyvit.backend import select_device
 from tinyvit.support.errors import UserError
 from tinyvit.training.choices import fitted_to_data, new_settings
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 LEARNING = [
     ("--freeze", "backbone"),

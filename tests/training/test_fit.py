@@ -20,7 +20,7 @@ from tinyvit.optim import learning_rate, make_optimizer
 from tinyvit.support.errors import UserError
 from tinyvit.training.choices import FIT, fit_settings
 from tinyvit.training.fit import fit
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import table
 
 CONFIG = tiny_config(classes=3)

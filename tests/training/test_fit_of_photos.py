@@ -10,8 +10,7 @@ import tinyvit
 from tests.tiny_runs import arrays, assert_one_line, interrupted_after, tiny
 from tinyvit import evaluate, export, fewshot, predict, pretrain, train
 from tinyvit.data import folder, load_dataset
-from tinyvit.data.photo_fit import FITS
-from tinyvit.data.photos import read_photo
+from tinyvit.data.photos import FITS, read_photo
 
 CROPPED = "cropping cut more than a third off 40 of 40 images, 80% off "
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tinyvit.training.judging import (
+from tinyvit.training.evaluation import (
     by_class,
     calibration_error,
     confusion_counts,
@@ -72,6 +72,11 @@ def test_precision_recall_and_f1_by_hand():
     np.testing.assert_allclose(found.f1, [6 / 10, 8 / 12, 0, np.nan])
     mean = {"precision": (3 / 6 + 4 / 6) / 3, "recall": (3 / 4 + 4 / 6) / 3, "f1": (6 / 10 + 8 / 12) / 3}
     assert macro_mean(counts) == pytest.approx(mean)
+    assert repr(found).splitlines()[:2] == [
+        "class  precision  recall     F1",
+        "    0      50.0%   75.0%  60.0%",
+    ]
+    assert repr(found).splitlines()[-1] == "    3          -       -      -"
 
 
 def test_a_class_that_is_named_but_has_no_images_has_precision_0_and_is_not_in_the_mean():

@@ -25,7 +25,7 @@ from tests.tiny_runs import (
 from tinyvit.backend import select_device
 from tinyvit.support.errors import UserError
 from tinyvit.training import evaluation, session
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.session import train as train_session
 from tinyvit.training.settings import Settings
 from tinyvit.training.signals import stop_signals
@@ -43,7 +43,7 @@ def test_a_picture_or_metrics_file_that_fails_does_not_end_the_run(
         raise UserError("cannot write it: No space left on device.")
 
     where = {"draw_curves": "insight.pictures.of_runs.draw_curves"}
-    where["write_metrics"] = "training.saving.RunFolder.write_metrics"
+    where["write_metrics"] = "training.run_trainer.RunFolder.write_metrics"
     with monkeypatch.context() as patch:
         patch.setattr(f"tinyvit.{where[name]}", failing)
         status, out, err = command(*tiny(photos, tmp_path / "run"))
@@ -59,7 +59,7 @@ def test_the_checkpoint_is_saved_before_metrics_and_pictures(command, photos, tm
     def looks(run, records):
         saved.append(json.loads(str(arrays(run.last_path)["progress"]))["step"])
 
-    monkeypatch.setattr("tinyvit.training.saving.RunFolder.write_metrics", looks)
+    monkeypatch.setattr("tinyvit.training.run_trainer.RunFolder.write_metrics", looks)
     assert command(*tiny(photos, tmp_path / "run"))[0] == 0
     assert saved == [4, 8, 12]
 

@@ -22,10 +22,10 @@ from tinyvit.optim import make_optimizer
 from tinyvit.support.distributed import ALONE, Ranks, acting_as, on_rank_zero, one_per_machine_first
 from tinyvit.support.errors import UserError
 from tinyvit.support.shell.progress import Progress
-from tinyvit.training import build_trainer, evaluation, run_trainer, saving
+from tinyvit.training import build_trainer, evaluation, run_trainer
 from tinyvit.training.build_trainer import RunContext
 from tinyvit.training.choices import new_settings
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.session import train
 from tinyvit.training.signals import StopRequest, unwinding_signals
 
@@ -277,7 +277,7 @@ def test_all_start_from_the_numbers_of_the_first_rank(photos, tmp_path, monkeypa
 
 def test_nobody_leaves_while_the_first_rank_writes(photos, tmp_path, monkeypatch):
     """A rank that has left no longer handles signals: a second one would end the whole job."""
-    events, write = [], saving.save_checkpoint
+    events, write = [], run_trainer.save_checkpoint
 
     def slowly(path, *args):
         time.sleep(0.2)
@@ -288,7 +288,7 @@ def test_nobody_leaves_while_the_first_rank_writes(photos, tmp_path, monkeypatch
         train(chosen(photos, epochs=1), tmp_path / "run", progress=Progress(io.StringIO()))
         events.append(ranks.rank)
 
-    monkeypatch.setattr(saving, "save_checkpoint", on_rank_zero(slowly))
+    monkeypatch.setattr(run_trainer, "save_checkpoint", on_rank_zero(slowly))
     together(3, work)
     assert {*events[:-3]} == {"last.npz", "best.npz"} and {*events[-3:]} == {0, 1, 2}
 
@@ -297,7 +297,7 @@ def test_a_full_disk_is_a_mistake_of_all(photos, tmp_path, monkeypatch):
     def full(path, *args):
         raise UserError(f"cannot write {path}: No space left on device.")
 
-    monkeypatch.setattr(saving, "save_checkpoint", on_rank_zero(full))
+    monkeypatch.setattr(run_trainer, "save_checkpoint", on_rank_zero(full))
     found = errors_of(3, lambda ranks: train(chosen(photos, epochs=1), tmp_path / "run"))
     assert found[0] == found[1] == found[2] and "No space left" in found[0]
 

@@ -23,8 +23,8 @@ from tests.tiny_runs import (
 from tinyvit import pretrain, train
 from tinyvit.engine import ReferenceEngine
 from tinyvit.support.files import atomic as files
+from tinyvit.support.files.locks import Claim
 from tinyvit.training import run_trainer, session, wording
-from tinyvit.training.runs.claim import Claim
 
 STEPS = 12  # 3 epochs of 4
 STOP_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

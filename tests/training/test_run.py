@@ -25,7 +25,7 @@ from tinyvit.engine import ReferenceEngine
 from tinyvit.model import preset
 from tinyvit.optim import learning_rate
 from tinyvit.training import evaluation
-from tinyvit.training.recipes.usual import recipe
+from tinyvit.training.recipes import recipe
 from tinyvit.training.settings import Settings
 
 
@@ -54,6 +54,13 @@ def test_a_run_leaves_seven_files_and_samples_and_says_what_comes_next(run):
     assert all(0 < a["seconds"] < b["seconds"] for a, b in pairwise(records))
     for word in ("tinyvit.evaluate", "tinyvit.predict", "curves.png", "test accuracy"):
         assert word in out
+
+
+def test_a_quiet_run_prints_nothing_but_errors(run, go):
+    folder, out = run("a", "--quiet")
+    assert out == "" and (folder / "best.npz").exists()
+    status, out, err = go(train, "-q", "--config", "nowhere.json")
+    assert (status, out) == (2, "") and "nowhere.json" in err
 
 
 def test_output_that_is_piped_is_plain_lines(run):

@@ -9,7 +9,7 @@ import pytest
 
 from tests.tiny_runs import arrays, assert_one_line, assert_same_bits, interrupted_after, metrics, tiny
 from tinyvit import train
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 
 @pytest.fixture

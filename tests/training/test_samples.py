@@ -10,8 +10,8 @@ import tinyvit
 from tests.tiny_runs import interrupted_after, tiny
 from tinyvit import train
 from tinyvit.data import Dataset, ImageSet, load_dataset
-from tinyvit.training.runs.folder import RunFolder
-from tinyvit.training.saving import write_samples
+from tinyvit.training.run_folder import RunFolder
+from tinyvit.training.run_trainer import write_samples
 
 
 def samples(run):

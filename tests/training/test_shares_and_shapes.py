@@ -9,7 +9,7 @@ from tests.tiny_runs import assert_one_line, assert_same_run, interrupted_after,
 from tinyvit import evaluate
 from tinyvit.engine import ReferenceEngine
 from tinyvit.training import evaluation
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 
 def test_a_run_on_a_fraction_of_the_images(go, command, photos, tmp_path):

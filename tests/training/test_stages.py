@@ -7,11 +7,10 @@ from tests.tiny_runs import assert_one_line, assert_same_run, interrupted_after,
 from tinyvit import model
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import initialise, preset, stages
-from tinyvit.model.arrange import split_at_blocks
-from tinyvit.model.stage import Stage, infer_through
+from tinyvit.model.stage import Stage, infer_through, split_at_blocks
 from tinyvit.ops import Noise
+from tinyvit.training.learning import Stages
 from tinyvit.training.settings import Settings
-from tinyvit.training.stages import Stages
 from tinyvit.weights.checkpoint import load_checkpoint
 
 HALF = ("--patch-dropout", "0.5")  # of 4 patches

@@ -8,7 +8,7 @@ import pytest
 from tests.tiny_runs import numbers, tiny
 from tinyvit import train
 from tinyvit.data import make_batch
-from tinyvit.data.augmentation import NAMES
+from tinyvit.data.augment import NAMES
 from tinyvit.engine import ReferenceEngine
 from tinyvit.objectives import loss_and_grads
 from tinyvit.training import evaluation

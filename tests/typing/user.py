@@ -26,7 +26,8 @@ def look_at_photos(folder: Path) -> list[str]:
 def train(images: np.ndarray, labels: np.ndarray) -> tinyvit.Model:
     model = tinyvit.preset("nano/4", 32, ["cat", "dog"], drop_path=0.1)
     model.whiten(images).fit(images, ["cat", "dog"]).fit(images, labels, progress=True).save("pets.npz")
-    wider: tinyvit.Model = model.with_new_head(3).at_resolution(64).with_new_head(["cat", "dog"])
+    without: tinyvit.Model = model.without(heads=[(0, 1)], blocks=[-1])
+    wider: tinyvit.Model = without.with_new_head(3).at_resolution(64).with_new_head(["cat", "dog"])
     print(f"{model.evaluate(images, labels).by_class.f1[0]:.1%} {model.top(images, 2)[0][0][1]:.1%}")
     print(model.summary(), model.activations(images, [-1]) * 2, model.input_gradient(images, labels).max())
     print(f"{model.score(images, labels):.1%} {model.score(images, ['cat', 'dog']):.1%}")
@@ -34,9 +35,14 @@ def train(images: np.ndarray, labels: np.ndarray) -> tinyvit.Model:
 
 
 def classify(images: np.ndarray, labels: np.ndarray) -> float:
-    classifier: ViTClassifier = ViTClassifier(epochs=5).fit(images, labels)
+    classifier: ViTClassifier = ViTClassifier(epochs=5).fit([Path("a.png"), Path("b.png")], ["cat", "dog"])
+    classifier.set_params(augment=flipped).fit(images, labels)
     losses: list[float] = classifier.losses_
     return classifier.score(images, labels) + losses[-1]
+
+
+def flipped(image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return image[:, ::-1] if rng.random() < 0.5 else image
 
 
 class SignDescent(optim.Optimizer):
@@ -63,7 +69,7 @@ def write_a_step(images: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return dlogits
 
 
-tinyvit.preset("nano/4", 32, 10).fit("a.png", [1], recipe="cpu-8-minutes", epochs=3, lr=0.1)
+tinyvit.preset("nano/4", 32, 10).fit("a.png", [1], recipe="cpu-8-minutes", epochs=3, augment=flipped)
 tinyvit.preset("nano/4", 32, 10).fit("a.png", [1], epochs="three")  # type: ignore[arg-type]
 tinyvit.preset("nano/4", 32, 10).fit("a.png", [1], epoch=3)  # type: ignore[call-arg]
 tinyvit.load("x", checkpiont="last")  # type: ignore[call-arg]

@@ -23,10 +23,10 @@ from tinyvit.engine import ReferenceEngine
 from tinyvit.model import Params, initialise, preset
 from tinyvit.support.errors import UserError
 from tinyvit.support.files import atomic as files
-from tinyvit.support.files.reading import parse_json
+from tinyvit.support.files import parse_json
 from tinyvit.support.limits import LARGEST, MOST_EPOCHS
 from tinyvit.training import run_trainer
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.weights.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 
 

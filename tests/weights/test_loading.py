@@ -12,13 +12,12 @@ from tests.data.scenes import scene
 from tests.helpers import random_batch, tiny_config
 from tests.weights.checkpoints import complaint, random_model
 from tinyvit import load
-from tinyvit.data.photo_fit import PhotoFit, fit_for
-from tinyvit.data.photos import read_photo
+from tinyvit.data.photos import PhotoFit, fit_for, read_photo
 from tinyvit.model import Model, ViTConfig, forward, initialise, preset
 from tinyvit.support.errors import UserError
 from tinyvit.support.files.npz import names_in_npz
 from tinyvit.training.loading import check_has_head, class_names, load_any
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 from tinyvit.weights import folders
 from tinyvit.weights.checkpoint import Checkpoint, is_checkpoint, save_checkpoint

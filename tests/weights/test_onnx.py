@@ -13,7 +13,7 @@ from tests.tiny_runs import assert_one_line
 from tests.weights.checkpoints import complaint, random_model
 from tinyvit import export, load
 from tinyvit.data import normalise
-from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photos import PhotoFit
 from tinyvit.gradcheck.models import MODEL_CHECKS, random_params
 from tinyvit.model import Model, ViTConfig, infer
 from tinyvit.weights import onnx_file

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.weights.checkpoints import complaint, random_model
-from tinyvit.data.photo_fit import PhotoFit, fit_for
+from tinyvit.data.photos import PhotoFit, fit_for
 from tinyvit.weights.folders import save_hugging_face, save_timm
 from tinyvit.weights.preprocessing import read_pixel_scale, read_preprocessing
 

@@ -7,7 +7,7 @@ import pytest
 
 import tinyvit
 from tests.weights.checkpoints import HUGGING_FACE, complaint, random_model
-from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photos import PhotoFit
 from tinyvit.model import Model
 from tinyvit.ops.resize import METHODS
 from tinyvit.training.loading import load_any

@@ -1,4 +1,4 @@
-"""Timing the sides of a comparison, each in a process of its own, in alternation (A B A B).
+"""A case to time, and the sides of a comparison, each timed in a process of its own, in turn (A B A B).
 
 So no side is affected by another's threads, memory or settings, and a drift in speed affects all of them. A
 side is named 'MODULE VARIANT', such as 'torch eager': the module MODULE_side.py of this package has the
@@ -12,16 +12,51 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 
-from tinyvit.bench.case import Case
+from tinyvit.model import ViTConfig, preset
 from tinyvit.support.errors import UserError
 from tinyvit.support.shell.ending import is_lack_of_memory
+
+CLASSES = 10  # for small images; large images have 1000, as in ImageNet
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case to time; mode is 'train' (a whole step, with clipping and AdamW) or 'infer' (only logits).
+
+    device is 'cpu' or 'gpu'. On a CPU, all is computed in float32 on so many threads; on a GPU, precision is
+    fp32, tf32 or bf16, and threads have no meaning.
+    """
+
+    model: str
+    image_size: int
+    batch: int
+    mode: str
+    threads: int
+    precision: str = "fp32"
+    device: str = "cpu"
+
+    @property
+    def config(self) -> ViTConfig:
+        """The model; ten classes for small images, 1000 for large ones."""
+        return preset(self.model, self.image_size, CLASSES if self.image_size < 200 else 1000)
+
+    def data(self) -> tuple[np.ndarray, np.ndarray]:
+        """Random images (B, H, W, 3) uint8 and labels (B,); their contents do not affect the time."""
+        rng = np.random.default_rng(0)
+        shape = (self.batch, self.image_size, self.image_size, 3)
+        images = rng.integers(0, 256, shape, dtype=np.uint8)
+        return images, rng.integers(0, self.config.classes, self.batch)
+
+    def as_dict(self) -> dict:
+        """The fields, for JSON; Case(**fields) restores the case."""
+        return asdict(self)
 
 
 @dataclass

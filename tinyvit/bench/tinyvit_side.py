@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinyvit.backend import select_device
-from tinyvit.bench.case import Case
-from tinyvit.bench.timing import card_seconds, host_seconds, peak_resident_bytes
+from tinyvit.bench.timing import Case, card_seconds, host_seconds, peak_resident_bytes
 from tinyvit.data import normalise, plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.model import initialise

@@ -13,8 +13,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - the convention in PyTorch
 from torch import nn
 
-from tinyvit.bench.case import Case
-from tinyvit.bench.timing import card_seconds, host_seconds, peak_resident_bytes
+from tinyvit.bench.timing import Case, card_seconds, host_seconds, peak_resident_bytes
 from tinyvit.model import ViTConfig
 from tinyvit.model.later.resnet import unit_stride, units_of
 from tinyvit.ops.windows import placement

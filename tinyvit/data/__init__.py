@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to_input
-from tinyvit.data.augmentation import POLICIES, make_policy
+from tinyvit.data.augment import POLICIES, crop_and_flip, draw_augmentation, make_policy, normalise, to_input
 from tinyvit.data.dataset import (
     Counter,
     Dataset,
@@ -104,7 +103,7 @@ def load_dataset(
     the files in a folder and their classes, if these are not its folders. recorded: the part that each image
     of a folder had in an earlier run, by its name, to be used again (see RunFolder.recorded). only: the
     classes to keep, their names separated by commas, checked before anything is decoded or downloaded where
-    they are known. fit: how photos are fitted to the image size, one of photo_fit.FITS, 'crop' by default.
+    they are known. fit: how photos are fitted to the image size, one of photos.FITS, 'crop' by default.
 
     report(done_bytes, total_bytes) is called during a download and decoding(done_images, total_images) while
     photos are read; note(line) receives what was found in it and left out, or that downloaded files are not

@@ -17,9 +17,9 @@ import numpy as np
 from tinyvit.data.dataset import Dataset, ImageSet, Note
 from tinyvit.data.safe_pickle import load_pickle
 from tinyvit.support.errors import UserError
+from tinyvit.support.files import open_regular
 from tinyvit.support.files.archive import clear_unpacking, unpack
 from tinyvit.support.files.download import REDOWNLOAD, Report, download
-from tinyvit.support.files.reading import open_regular
 
 PIXELS = 3 * 32 * 32
 

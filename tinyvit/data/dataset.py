@@ -24,7 +24,9 @@ class Rows:
 
     def __init__(self, images: Any, rows: Sequence[int] | np.ndarray):
         self._images, self._rows = images, np.asarray(rows, np.int64)
-        self.shape, self.dtype, self.ndim = (len(self._rows), *images.shape[1:]), images.dtype, images.ndim
+        self.shape: tuple[int, ...] = (len(self._rows), *images.shape[1:])
+        self.dtype: np.dtype = images.dtype
+        self.ndim: int = images.ndim
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -22,7 +22,7 @@ from PIL.ExifTags import Base
 
 from tinyvit.data.image_files import readable_formats
 from tinyvit.support.errors import UserError, without_warnings
-from tinyvit.support.files.reading import open_regular
+from tinyvit.support.files import open_regular
 
 Box = tuple[float, float, float, float]  # (left, top, right, bottom), in pixels from the top left corner
 

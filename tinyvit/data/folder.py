@@ -32,13 +32,11 @@ from tinyvit.data.folder_files import (
 )
 from tinyvit.data.image_files import files_below
 from tinyvit.data.label_table import find_listed
-from tinyvit.data.photo_fit import PhotoFit
-from tinyvit.data.photos import read_photos, what_was_cropped
+from tinyvit.data.photos import PhotoFit, read_photos, what_was_cropped
 from tinyvit.support.cores import available_memory
 from tinyvit.support.errors import UserError, nearest
-from tinyvit.support.files import cache_folder
+from tinyvit.support.files import cache_folder, read_json
 from tinyvit.support.files.atomic import write_atomically
-from tinyvit.support.files.reading import read_json
 
 MOST_BAD = 0.2  # of the files, that cannot be read and are left out
 LONG = 5.0  # seconds of decoding, after which the photos are kept for the next run

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from tinyvit.support.files.reading import open_regular
+from tinyvit.support.files import open_regular
 
 # Formats that Pillow recognises but cannot decode on some or all systems.
 _NO_DECODER = {"BUFR", "GRIB", "HDF5", "MPEG", "WMF"}

@@ -28,7 +28,7 @@ from tinyvit.data.parts import (
     with_test,
 )
 from tinyvit.support.errors import UserError, class_name
-from tinyvit.support.files.reading import read_text
+from tinyvit.support.files import read_text
 
 _MOST = 1 << 28  # bytes of a table
 _SEVERAL = "several files have this name"

@@ -21,8 +21,8 @@ import numpy as np
 
 from tinyvit.data.dataset import Dataset, ImageSet, Note
 from tinyvit.support.errors import UserError
+from tinyvit.support.files import open_regular
 from tinyvit.support.files.download import REDOWNLOAD, Report, download
-from tinyvit.support.files.reading import open_regular
 
 SIDE = 28
 _FILES = [f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]

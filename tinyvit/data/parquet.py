@@ -37,7 +37,7 @@ from tinyvit.data.parts import (
 )
 from tinyvit.data.photos import Photo, read_photos, what_was_cropped
 from tinyvit.support.errors import UserError, class_name
-from tinyvit.support.files.reading import parse_json
+from tinyvit.support.files import parse_json
 
 _ROWS = 200  # read at a time
 _MOST_SHARDS = 99_999  # shards are numbered with five digits

@@ -7,25 +7,30 @@ another device therefore all make the same random choices.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tinyvit.backend import Array, array_module
+from tinyvit.backend import Array, array_module, to_numpy
 from tinyvit.data.augment import (
     Crops,
+    Policy,
+    apply_operations,
     crop_and_flip,
     crop_and_resize,
     draw_augmentation,
     draw_crops,
+    draw_jitter,
     normalise,
+    unchanged,
 )
-from tinyvit.data.augmentation import Policy, apply_operations, draw_jitter, unchanged
 from tinyvit.data.dataset import Rows, class_counts
 from tinyvit.data.mixing import Erasing, Mixing, draw_erasing, draw_mixing, erase, mix_images, mix_labels
 from tinyvit.ops import Noise
 from tinyvit.ops.resize import resize_images
+from tinyvit.support.errors import UserError
 
 _PURPOSES = {
     "order": 1,
@@ -35,8 +40,10 @@ _PURPOSES = {
     "erasing": 6,
     "crops": 7,
     "jitter": 8,
+    "own": 9,
 }
 _PER_IMAGE = ("indices", "down", "right", "flip", "operations", "mixing", "erasing", "crops")
+Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # one's own, of the pixels of an image
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +52,10 @@ class BatchPlan:
 
     step counts updates from 1. indices, down, right and flip are (B,): the indices of the training images,
     how far the window of each is moved in pixels, and whether the image is mirrored. operations (B, n) are
-    what is then done to it, one after another (see data.augmentation). mixing and erasing are those of each
+    what is then done to it, one after another (see data.augment). mixing and erasing are those of each
     image, or None. crops, or None, are the boxes that are taken of the images and resized, in place of moved
-    windows. first is the index of the plan's first image in the whole batch: 0, unless the plan is part of
+    windows. own, or None, is a function that changes each image last, before it is erased and mixed: see
+    Model.fit. first is the index of the plan's first image in the whole batch: 0, unless the plan is part of
     another one. Mixing joins each image with the one after it, and the last with the first of the whole
     batch; in a part of a batch, after is the plan of the one image that follows the part.
     """
@@ -62,6 +70,7 @@ class BatchPlan:
     mixing: Mixing | None = None
     erasing: Erasing | None = None
     crops: Crops | None = None
+    own: Change | None = None
     first: int = 0
     after: BatchPlan | None = None
 
@@ -149,13 +158,14 @@ def plan_batch(
     erase: float = 0.0,
     scale: float = 1.0,
     jitter: float = 0.0,
+    own: Change | None = None,
 ) -> BatchPlan:
     """The plan for update number `step`, counted from 1, on the images with these indices (B,).
 
     padding is how far, in pixels, a window may move; flip mirrors half of the images at random. policy
-    draws the operations: see data.augmentation.make_policy. mixup and cutmix are as in draw_mixing; erase is
+    draws the operations: see data.augment.make_policy. mixup and cutmix are as in draw_mixing; erase is
     the probability that a rectangle of an image is erased. scale is as in draw_crops, 1 for no crops; jitter
-    is how far the factors of data.augmentation.draw_jitter are from 1.
+    is how far the factors of data.augment.draw_jitter are from 1. own is a function of the user's.
     """
     count = len(indices)
     down, right, mirrored = draw_augmentation(_draws(seed, "augmentation", step), count, padding)
@@ -163,7 +173,7 @@ def plan_batch(
     if jitter:
         drawn = draw_jitter(_draws(seed, "jitter", step), count, jitter)
         operations = np.concatenate([drawn, operations], axis=1)
-    plan = BatchPlan(seed, step, indices, down, right, mirrored & flip, operations)
+    plan = BatchPlan(seed, step, indices, down, right, mirrored & flip, operations, own=own)
     if scale < 1:
         plan = replace(plan, crops=draw_crops(_draws(seed, "crops", step), count, scale))
     if erase:
@@ -208,12 +218,31 @@ def _pixels(images: Array, plan: BatchPlan, dtype: np.dtype, size: tuple[int, in
     else:
         boxes = plan.crops.boxes(*images.shape[1:3])
         pixels = crop_and_resize(images, plan.indices, boxes, plan.flip, size)
-    x = normalise(apply_operations(pixels, plan.operations), dtype)
+    pixels = apply_operations(pixels, plan.operations)
+    if plan.own is not None:
+        pixels = array_module(pixels).asarray(_changed(to_numpy(pixels), plan, plan.own))
+    x = normalise(pixels, dtype)
     if plan.erasing is not None:
         erase(x, plan.erasing)
     return x
 
 
-def _draws(seed: int, purpose: str, number: int) -> np.random.Generator:
-    """An independent random generator for each purpose and each epoch or step."""
-    return np.random.Generator(np.random.Philox((seed, _PURPOSES[purpose], number)))
+def _changed(images: np.ndarray, plan: BatchPlan, own: Change) -> np.ndarray:
+    """The images (B, H, W, 3) after a function of the user's, called for one at a time.
+
+    Each has a generator of its own, so that the parts of a batch are changed as the whole batch is.
+    """
+    for i, image in enumerate(images):
+        changed = np.asarray(own(image, _draws(plan.seed, "own", plan.step, plan.first + i)))
+        if changed.shape != image.shape or changed.dtype != image.dtype:
+            raise UserError(
+                f"augment returned an array of shape {changed.shape} and type {changed.dtype}, expected the "
+                f"changed image: shape {image.shape}, type {image.dtype}."
+            )
+        images[i] = changed
+    return images
+
+
+def _draws(seed: int, purpose: str, *number: int) -> np.random.Generator:
+    """An independent random generator for each purpose and each epoch or step, or image of a step."""
+    return np.random.Generator(np.random.Philox((seed, _PURPOSES[purpose], *number)))

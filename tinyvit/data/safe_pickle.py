@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from tinyvit.support.errors import UserError
+from tinyvit.support.files import open_regular
 from tinyvit.support.files.download import REDOWNLOAD
-from tinyvit.support.files.reading import open_regular
 
 MOST_INSTRUCTIONS = 1_000_000  # official files have two to five for each image
 

@@ -1,13 +1,19 @@
-"""How a training step is carried out: engines that share ReferenceEngine's interface and its results."""
+"""How a training step is carried out: engines that share ReferenceEngine's interface and its results.
+
+in_batches runs a model on any number of images, few enough at a time for the memory of a modest device.
+"""
+
+from collections.abc import Callable
+from math import prod
 
 import numpy as np
 
-from tinyvit.backend import array_module
-from tinyvit.engine.batches import in_batches
+from tinyvit.backend import Array, array_module, to_numpy
+from tinyvit.data import to_input
 from tinyvit.engine.cpu import CpuEngine
-from tinyvit.engine.reference import ReferenceEngine
-from tinyvit.engine.training import Training
+from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.cost import activation_bytes
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.support.cores import available_cores
 
@@ -71,3 +77,31 @@ def _on_gpu(
     engine = ReferenceEngine(config, params, objective, training)
     engine.note = f"the CUDA engine is not used: {reason}. Plain CuPy computes in {params.flat.dtype}."
     return engine
+
+
+_MOST_BYTES = 2_000_000_000  # of activations, if an engine processes all the images it is given at once
+_MOST_IMAGES = 500
+_MOST_INPUT = 100_000_000  # bytes of the images themselves, as float32
+
+
+def in_batches(
+    compute: Callable[..., Array], config: ViTConfig, params: Params, images: np.ndarray, *others: Array
+) -> np.ndarray:
+    """The results of compute for uint8 images (n, H, W, 3) of any size, as a NumPy array (n, ...).
+
+    compute is given some of the images at a time, normalised and resized for the model, on the device of its
+    parameters, followed by the rows of `others` for the same images. It must treat each image independently,
+    so that the batch size does not affect the results.
+    """
+    xp, size, parts = array_module(params.flat), images_at_a_time(config), []
+    for start in range(0, len(images), size):
+        chosen = xp.asarray(images[start : start + size])
+        batch = to_input(chosen, params.flat.dtype, config.image_size)
+        parts.append(to_numpy(compute(batch, *(rows[start : start + size] for rows in others))))
+    return np.concatenate(parts)
+
+
+def images_at_a_time(config: ViTConfig) -> int:
+    """How many images a model is given at a time during inference; at least one."""
+    input_bytes = 4 * config.channels * prod(config.image_size)
+    return max(1, min(_MOST_BYTES // activation_bytes(config), _MOST_INPUT // input_bytes, _MOST_IMAGES))

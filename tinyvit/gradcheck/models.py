@@ -12,14 +12,14 @@ from tinyvit.backend import Array
 from tinyvit.gradcheck.finite_differences import gradient_error, numerical_gradient
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later.rotary import DINOV3, Rotary
-from tinyvit.objectives import Objective, loss_and_grads, masked_patches, patch_targets
+from tinyvit.objectives import Objective, loss_and_grads, masked_patches
 
 
 @dataclass(frozen=True)
 class ModelCheck:
     """A small model, and whether dropout and stochastic depth act.
 
-    target is what it predicts of corrupted patches (see objectives.patch_targets); None if it classifies.
+    target is what it predicts of corrupted patches (see objectives.masked_patches); None if it classifies.
     """
 
     name: str
@@ -120,7 +120,7 @@ MODEL_CHECKS = (
     *(
         ModelCheck(
             f"masked patches, {target}",
-            patch_targets.pretraining_config(ViTConfig((4, 8), **_GREY), target, 0.5),
+            masked_patches.pretraining_config(ViTConfig((4, 8), **_GREY), target, 0.5),
             training=True,
             target=target,
         )

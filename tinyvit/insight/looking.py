@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 from PIL import Image
@@ -21,14 +21,20 @@ from tinyvit.insight.attention import (
 )
 from tinyvit.insight.filters import embedding_filters
 from tinyvit.insight.positions import offset_scores, position_similarity
-from tinyvit.model.arrange import split_at_blocks
-from tinyvit.model.stage import backward_through, forward_through, infer_through
+from tinyvit.model.stage import backward_through, forward_through, infer_through, split_at_blocks
 from tinyvit.ops import cross_entropy, cross_entropy_backward
 from tinyvit.support.errors import UserError
 
-Photo = str | os.PathLike | bytes | BinaryIO | Image.Image
-Images = np.ndarray | ImageSet | Photo | Sequence[Photo] | Sequence[np.ndarray] | Iterator[Photo]
-Labels = Sequence | np.ndarray
+
+class ArrayLike(Protocol):
+    """An array, or what NumPy makes one of: a tensor of PyTorch, a column or table of pandas."""
+
+    def __array__(self) -> np.ndarray: ...
+
+
+Photo = str | os.PathLike[str] | bytes | BinaryIO | Image.Image
+Images = ArrayLike | ImageSet | Photo | Sequence[Photo] | Sequence[ArrayLike] | Iterator[Photo]
+Labels = Sequence[Any] | ArrayLike
 
 
 class Looking(core.Model):
@@ -60,8 +66,16 @@ class Looking(core.Model):
         """
         return self._looked(class_token_attention, images)
 
+    def attention_picture(self, images: Images) -> Image.Image:
+        """Each image, and beside it the image under its attention_map: bright is high. Notebooks show it."""
+        from tinyvit.insight.pictures.attention import SeenPhoto, attention_overlay
+
+        pixels = self._pixels(images)
+        rows = zip(map(SeenPhoto.seen_whole, pixels), self.attention_map(pixels), strict=True)
+        return Image.fromarray(np.concatenate([attention_overlay(*row) for row in rows]))
+
     def head_maps(self, images: Images) -> np.ndarray:
-        """The same for each head of each block: (n, layers, heads, gh, gw); each map sums to 1."""
+        """attention_map for each head of each block: (n, layers, heads, gh, gw); each map sums to 1."""
         return self._looked(head_maps, images)
 
     def rollout(self, images: Images) -> np.ndarray:

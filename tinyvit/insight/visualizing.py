@@ -16,15 +16,14 @@ from tinyvit.data.image_files import images_below
 from tinyvit.data.photos import Photo, read_photos
 from tinyvit.insight.filters import filter_strengths
 from tinyvit.insight.looking import Looking
-from tinyvit.insight.patches import filled_patches
 from tinyvit.insight.pictures.attention import SeenPhoto, save_distance, save_heads, save_overlays
+from tinyvit.insight.pictures.of_runs import draw_patches, filled_patches
 from tinyvit.insight.pictures.portrait import (
     filters_part,
     save_offset_scores,
     save_portrait,
     save_similarities,
 )
-from tinyvit.insight.pictures.rows import draw_patches
 from tinyvit.insight.pictures.sheet import save_parts
 from tinyvit.insight.positions import position_similarity
 from tinyvit.model import ViTConfig

@@ -96,7 +96,7 @@ class ViTConfig(PaperConfig):
                     blocks with one 'shared' table. None stands for the usual place: the stem, or the blocks
                     for 'relative' and 'bias'
     predicts        'image', or 'patches' (appendix B.1.2): the head reads the token of every patch, classes
-                    is the number of values it predicts for each (see objectives.patch_targets), and pool
+                    is the number of values it predicts for each (see objectives.masked_patches), and pool
                     only decides if there is a class token; or 'embedding': the head maps the image into a
                     space of `classes` dimensions that it shares with texts
 
@@ -132,7 +132,7 @@ class ViTConfig(PaperConfig):
     final_norm      the last LayerNorm acts on the 'tokens', on what is 'pooled' of them, or there is 'none'
     pool_heads, pool_mlp_width    heads and MLP width of pool 'attention'; 0 for those of the blocks
     pool_all        pool 'attention' reads all tokens, not only the patches
-    causal          each token attends to itself and to the tokens before it (see words.text)
+    causal          each token attends to itself and to the tokens before it (see weights.text)
     parts           names of further parts, such as your own: see model.later
     """
 

@@ -29,8 +29,8 @@ class Model:
 
     position_resize is how the library that the model comes from resizes position embeddings for images of
     another size (see ops.resize), and original what they were before, if they have been resized. photo_fit is
-    how its source says that photos become images for it, a data.photo_fit.PhotoFit, or None; texts is the
-    folder with the side of texts, if it is a model for images and texts (see words.read). Raises ValueError
+    how its source says that photos become images for it, a data.photos.PhotoFit, or None; texts is the
+    folder with the side of texts, if it is a model for images and texts (weights.words). Raises ValueError
     if the parts do not match. `tinyvit.Model` extends this class with everything there is to do with a model:
     predict, features, attention, fit, save.
     """

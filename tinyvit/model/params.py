@@ -4,20 +4,31 @@ Every parameter is a view into a single 1-D array. An optimiser's update is ther
 buffer, the gradient norm is one dot product, and a copy to another device is one call, whatever the model.
 
 Weight decay acts on only some of the parameters. They come first in the buffer, as `flat[:decayed]`.
+
+Work on the buffer is cut into independent pieces; these are carried out one after another, or by the threads
+of an engine.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.layout import ParamSpec, Shape, depth
+
+Work = Callable[[Any], Any]
+ParallelMap = Callable[[Work, Iterable], list]
+
+_CHUNK = 1 << 17  # numbers: few enough for the caches, and enough that threads seldom wait for each other
 
 
 def places(rows: tuple[ParamSpec, ...]) -> dict[str, int]:
@@ -29,7 +40,7 @@ def places(rows: tuple[ParamSpec, ...]) -> dict[str, int]:
     return starts
 
 
-class Params(Mapping):
+class Params(Mapping[str, Array]):
     """A mapping from names to views into one flat array.
 
     `flat` is the 1-D buffer, `rows` the table (see model.layout), and `decayed` how many numbers at the start
@@ -138,7 +149,7 @@ class Params(Mapping):
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy the buffer and the table, so that the copy's views refer to the copy's buffer."""
         return Params, (self.flat, self.rows)
 
@@ -147,3 +158,35 @@ class Params(Mapping):
         shown = names if len(names) <= 6 else [*names[:4], "...", *names[-2:]]
         where = "" if array_module(self.flat) is np else " on the GPU"
         return f"Params({self.count:,} numbers, {self.flat.dtype}{where}: {', '.join(shown)})"
+
+
+@dataclass(eq=False)
+class Piece:
+    """A part of a flat buffer; its first `decayed` values are subject to weight decay."""
+
+    flat: Array
+    decayed: int
+
+    @property
+    def count(self) -> int:
+        """Number of values."""
+        return self.flat.size
+
+
+def one_after_another(work: Work, pieces: Iterable) -> list:
+    """work(piece) for all pieces, in order."""
+    return [work(piece) for piece in pieces]
+
+
+def chunks(flat: Array, decayed: int = 0) -> list[slice]:
+    """A flat buffer in pieces; on a CPU, short enough to stay in the cache.
+
+    The first `decayed` values decay. A piece is cut where they end, so that each lies wholly among them or
+    wholly outside.
+
+    Ten operations on a long buffer take ten trips to memory; on a short piece they take one. A GPU does not
+    benefit from this, so there are at most two pieces.
+    """
+    size = _CHUNK if array_module(flat) is np else max(flat.size, 1)
+    cuts = [*range(0, decayed, size), *range(decayed, flat.size, size), flat.size]
+    return [slice(start, stop) for start, stop in pairwise(cuts)]

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 from tinyvit import ops
 from tinyvit.backend import Array
-from tinyvit.model.arrange import no_backward
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
-from tinyvit.model.stage import Stage, backward_through, forward_through, infer_through
+from tinyvit.model.stage import Stage, backward_through, forward_through, infer_through, no_backward
 from tinyvit.model.vit import vit
 
 
@@ -17,7 +16,7 @@ class Cache(NamedTuple):
     """The stages of a forward pass, and the cache of each."""
 
     stages: Sequence[Stage]
-    caches: list
+    caches: list[Any]
 
     def of(self, name: str) -> Any:
         """The cache of the stage of that name."""

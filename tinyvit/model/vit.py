@@ -5,8 +5,7 @@ add is in model.later; nothing here depends on it.
 """
 
 from tinyvit import ops
-from tinyvit.model.block import block, block_backward
-from tinyvit.model.last_block import last_block, last_block_backward
+from tinyvit.model.block import block, block_backward, last_block, last_block_backward
 from tinyvit.model.paper_config import PaperConfig
 from tinyvit.model.stage import Stage, block_stage, stage
 

@@ -30,6 +30,7 @@ import numpy as np
 from tinyvit import ops
 from tinyvit.backend import array_module
 from tinyvit.model.config import ViTConfig
+from tinyvit.model.initialise import signs
 from tinyvit.model.params import Params
 from tinyvit.support.errors import UserError
 
@@ -83,15 +84,3 @@ def _statistics(config: ViTConfig, batches: Iterable[np.ndarray]) -> tuple[np.nd
         products += patches.T @ patches
     mean, second = total / count, products / count
     return mean, second - np.outer(mean, mean), float(np.trace(second)) / len(mean)
-
-
-def signs(columns: np.ndarray) -> np.ndarray:
-    """The sign, 1 or -1, of each column (D, n) of vectors: (n,). Of x and -x, one has 1 and the other -1.
-
-    Libraries of linear algebra, and versions of one library, return either x or -x. Multiplied by its sign,
-    the vector is the same everywhere. The sign is that of the sum of its numbers, weighted by the square
-    roots of 1, 2, ..., since without weights a vector that is odd, as many filters of images are, would add
-    up to almost nothing.
-    """
-    weights = np.sqrt(np.arange(1, len(columns) + 1))
-    return np.where(weights @ columns < 0, -1.0, 1.0)

@@ -3,8 +3,7 @@
 from tinyvit import model, ops
 from tinyvit.backend import Array
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.arrange import Arrange
-from tinyvit.model.stage import backward_through, forward_through
+from tinyvit.model.stage import Arrange, backward_through, forward_through
 
 
 def loss_and_grads(

@@ -17,8 +17,7 @@ far until that is more than d asks for.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tinyvit.model.params import Params
-from tinyvit.optim.spread import chunks
+from tinyvit.model.params import Params, chunks
 
 
 class Average:

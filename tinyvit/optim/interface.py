@@ -19,8 +19,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Protocol
 
 from tinyvit.backend import Array
-from tinyvit.model.params import Params
-from tinyvit.optim.spread import ParallelMap, Piece
+from tinyvit.model.params import ParallelMap, Params, Piece
 
 
 class Optimizer(Protocol):
@@ -33,7 +32,7 @@ class Optimizer(Protocol):
 
     kernels: ClassVar[str | None] = None
 
-    def __init_subclass__(cls, kernels: str | None = None, **others: Any):
+    def __init_subclass__(cls, kernels: str | None = None, **others: Any) -> None:
         super().__init_subclass__(**others)
         cls.kernels = kernels
 

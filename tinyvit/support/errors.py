@@ -66,35 +66,49 @@ def nearest(name: str, names: Sequence[str]) -> str:
 _ELSEWHERE = {
     "accumulate": "accumulation gradient-accumulation-steps grad-accum-steps",
     "arrays": "numpy npz",
-    "augment": "aa auto-augment",
+    "augment": "aa auto-augment transform transforms",
     "batch-size": "b batch bs per-device-train-batch-size train-batch-size",
     "bf16": "amp bfloat16 float16 fp16 half mixed",
     "clip": "clip-grad grad-clip gradient-clip max-grad-norm",
     "data-dir": "data data-path path root",
     "device": "accelerator gpu",
-    "drop-path": "stochastic-depth",
+    "drop-path": "drop-path-rate stochastic-depth",
     "erase": "random-erasing reprob",
     "evaluate": "eval score test val validate",
     "folder": "image-folder imagefolder photos",
     "gpu": "cuda cuda:0 nvidia",
+    "heads": "n-heads num-attention-heads num-heads",
     "image-size": "imgsz img-size input-size size",
+    "layers": "depth n-layers num-hidden-layers num-layers",
+    "load": "from-pretrained load-model",
+    "logits": "call forward",
     "lr": "base-lr eta learning-rate lr0",
-    "model": "arch architecture",
+    "mlp-width": "intermediate-size mlp-dim mlp-ratio",
+    "model": "arch architecture patch patch-size",
     "optimizer": "optim opt",
+    "params": "parameters state-dict weights",
     "out": "o output output-dir save-dir",
     "patience": "early-stopping",
     "precision": "amp dtype fp16 bf16 half",
     "predict": "classify infer inference",
+    "preset": "create-model build-model",
+    "probabilities": "predict-proba softmax",
+    "progress": "verbose",
+    "randaugment": "ra rand rand-augment",
+    "report": "callback callbacks on-epoch on-epoch-end",
     "resume": "checkpoint ckpt resume-from resume-from-checkpoint",
     "smoothing": "label-smoothing",
     "steps": "iterations max-iter max-steps",
+    "to": "cuda device gpu",
     "threads": "j jobs num-workers workers",
     "train": "fit run",
-    "validation": "val val-fraction val-split",
+    "validation": "eval-set val validation-data val-fraction val-split",
     "warmup-epochs": "warmup",
     "weight-decay": "wd",
     "weights": "pretrained pretrained-model",
+    "width": "dim embed-dim hidden-size",
 }
+_SIZES = {"tiny": "ti", "small": "s", "base": "b", "large": "l", "huge": "h"}
 _PUBLISHED = re.compile(r"(?:.*-)?(?:vit|deit)-([tsblh]i?)\w*-patch(\d+)-?(\d*).*")  # vit_tiny_patch16_224
 
 
@@ -104,7 +118,10 @@ def meanings(word: str) -> list[str]:
     if published := _PUBLISHED.fullmatch(key):
         size, patch, side = published.groups()
         return [f"{size}-{patch}-{side}", f"{size}-{patch}-384", f"{size}-{patch}", f"vit-{size}-{patch}"]
-    return [name for name, others in _ELSEWHERE.items() if key in others.split()]
+    if listed := [name for name, others in _ELSEWHERE.items() if key in others.split()]:
+        return listed
+    size = _SIZES.get(key.removeprefix("vit-").partition("-")[0])  # as in tiny/16
+    return [f"{size}-16", f"{size}-14"] if size else []
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:

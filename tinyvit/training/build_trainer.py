@@ -20,9 +20,8 @@ from tinyvit.training.choices import (
 )
 from tinyvit.training.loop import scheduled_rate
 from tinyvit.training.run_data import check_classes, check_files, check_fit, load_data, start_alike
-from tinyvit.training.run_trainer import RunTrainer
-from tinyvit.training.runs.folder import RunFolder
-from tinyvit.training.saving import Pictures, write_names
+from tinyvit.training.run_folder import RunFolder
+from tinyvit.training.run_trainer import Pictures, RunTrainer, write_names
 from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import check_start, starting_model
 from tinyvit.training.wording import described, length

@@ -15,8 +15,7 @@ from tinyvit.support.distributed import current, on_rank_zero
 from tinyvit.support.errors import UserError
 from tinyvit.support.figures import counted
 from tinyvit.support.limits import MOST_THREADS
-from tinyvit.training.recipes.named import named_recipe
-from tinyvit.training.recipes.usual import (
+from tinyvit.training.recipes import (
     FINE_TUNING,
     FINE_TUNING_PHOTOS,
     FINE_TUNING_WITH,
@@ -25,11 +24,12 @@ from tinyvit.training.recipes.usual import (
     PRE_TRAINING,
     RESNET,
     fitted_fine_tuning,
+    named_recipe,
     recipe,
     settings_of,
     small_batch,
 )
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import (
     LENGTHS,
     WARMUPS,

@@ -15,7 +15,6 @@ from tinyvit.data.classifier_input import checked_weights
 from tinyvit.model import Params, ViTConfig
 from tinyvit.support.errors import UserError, did_you_mean, nearest
 from tinyvit.training.choices import FIT, fit_settings
-from tinyvit.training.divergence import Diverged
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation
 from tinyvit.training.loop import Trainer
 from tinyvit.training.run_data import check_batches
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from tinyvit.support.shell.progress import Progress
 
+_BESIDE = ("validation", "sample_weight", "report", "progress")  # what Model.fit takes beside settings
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 
@@ -52,7 +52,7 @@ def fit(
         if value is not None
     }
     if unknown := sorted(given.keys() - set(FIT)):
-        known, meant = nearest(unknown[0], FIT), did_you_mean(unknown[0], FIT)
+        known, meant = nearest(unknown[0], FIT), did_you_mean(unknown[0], (*FIT, *_BESIDE))
         raise UserError(f"fit has no setting {unknown[0]}{meant}: expected some of {known}.")
     if report is not None and not callable(report):
         raise UserError(f"report is {report!r}, expected a function of the epoch and its loss.")
@@ -60,6 +60,9 @@ def fit(
         raise UserError(
             f"patience is {given['patience']}, but there is nothing to judge by: give validation too."
         )
+    own = given["augment"] if callable(given.get("augment")) else None
+    if own is not None:
+        given["augment"] = "none"  # in place of a recipe's
     with _flags_as_keywords():
         chosen = fit_settings(given, len(data), threads)
         check_batches(chosen, data)
@@ -68,12 +71,20 @@ def fit(
         weights = None if sample_weight is None else checked_weights(sample_weight, len(data))
         before, kept = params.flat.copy(), "The model is as it was before."
         trainer = _InMemory(
-            chosen, config, params, lambda: kept, data, validation, sample_weight=weights, progress=progress
+            chosen,
+            config,
+            params,
+            lambda: kept,
+            data,
+            validation,
+            sample_weight=weights,
+            progress=progress,
+            augment=own,
         )
         trainer.report = report
         try:
             trainer.fit()
-        except Diverged:
+        except UserError:  # as when training diverges
             params.flat[...] = before
             raise
     params.flat[...] = trainer.model_now if trainer.best is None else trainer.best

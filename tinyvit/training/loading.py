@@ -10,7 +10,7 @@ from tinyvit.model import Model
 from tinyvit.support.distributed import one_per_machine_first
 from tinyvit.support.errors import UserError
 from tinyvit.support.files.download import Report
-from tinyvit.training.runs.folder import RunFolder, has_checkpoint
+from tinyvit.training.run_folder import RunFolder, has_checkpoint
 from tinyvit.weights.checkpoint import is_checkpoint, load_checkpoint
 from tinyvit.weights.description import has_words, imagenet_classes, read_class_names
 from tinyvit.weights.equivalent import for_colour

@@ -9,24 +9,29 @@ the order of another epoch leaves out others. There is no random state (see data
 is stopped and resumed continues as if uninterrupted.
 
 Model.fit and ViTClassifier train by this loop as it is (see training.fit); for the commands,
-training.run_trainer adds a run folder, checkpoints and signals.
+training.run_trainer adds a run folder, checkpoints and signals. A Meter collects losses and the norms of
+gradients, and a Guard ends training that diverges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinyvit.backend import Array, array_module
 from tinyvit.data import ImageSet, balancing, epoch_order, indices_of_batch, plan_batch
+from tinyvit.data.plan import Change
 from tinyvit.model import Params, ViTConfig
 from tinyvit.optim import averaged, learning_rate
-from tinyvit.training.divergence import Guard, Meter, without_overflow_warnings
+from tinyvit.support.errors import UserError, without_warnings
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation, figures_of_epoch, task_of
-from tinyvit.training.learning import make_engines
+from tinyvit.training.learning import Stages, make_engines
 from tinyvit.training.settings import Settings
-from tinyvit.training.stages import Stages
 from tinyvit.training.state import State, live_arrays
 
 if TYPE_CHECKING:
@@ -39,7 +44,8 @@ class Trainer:
     The model is judged by the validation images or, if there are none, by the test images; if there are
     neither, it is not judged. sample_weight (n,) is how often each image is drawn on average, relative
     to the others. kept() returns the sentence that says, if training diverges, what was saved. progress, if
-    given, shows each step and each epoch.
+    given, shows each step and each epoch. augment, if given, is a function that changes each image: see
+    Model.fit.
 
     Subclasses add to what happens between steps and between epochs.
     """
@@ -55,14 +61,18 @@ class Trainer:
         test: ImageSet | None = None,
         sample_weight: np.ndarray | None = None,
         progress: Progress | None = None,
+        augment: Change | None = None,
     ):
-        self.settings, self.augmentation, self.state = settings, settings.augmentation(), State()
+        self.settings, self.state = settings, State()
+        self.augmentation = settings.augmentation() | {"own": augment}
         self.train, self.validation, self.test = train, validation, test
         self.weights, self.progress = sample_weight, progress
         if settings.balanced:
             self.weights = balancing(train.labels) * (1 if sample_weight is None else sample_weight)
         self.task, self.stages = task_of(settings, config), Stages(settings, config)
-        self.engines = make_engines(settings, self.stages, params, train, self.task.objective)
+        self.engines = make_engines(
+            settings, self.stages, params, train, self.task.objective, augment is not None
+        )
         self.engine = self.engines[-1]  # of the whole model; see Stages
         self.guard = Guard(self.task.blind_loss, settings.lr, kept)
         self.steps_per_epoch = len(train) // settings.batch_size
@@ -70,7 +80,8 @@ class Trainer:
 
     def fit(self) -> None:
         """Train to the end. Raises Diverged, a UserError, if training diverges."""
-        with without_overflow_warnings():
+        # Overflow is noticed, with a better message. np.errstate would hold for one of the engine's threads.
+        with without_warnings(RuntimeWarning):
             while not self.state.is_finished(self.settings):
                 epoch, meter = len(self.state.records), Meter(self.guard)
                 self._train_epoch(epoch, meter)
@@ -185,3 +196,88 @@ def scheduled_rate(s: Settings, step: int, steps_per_epoch: int) -> float:
     """The learning rate with these settings for update number `step`, counted from 1."""
     total = s.steps or s.epochs * steps_per_epoch
     return learning_rate(step, total, s.lr, s.warmup(steps_per_epoch), s.decay)
+
+
+class Diverged(UserError):  # noqa: N818 - what happens, not what it is
+    """The parameters have grown beyond recovery."""
+
+
+_WORST = 20  # a loss this many times that of blind guessing is beyond recovery
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Raises UserError if training has diverged, with what kept() says is left of it, and the remedy."""
+
+    blind_loss: float
+    lr: float
+    kept: Callable[[], str]
+
+    def check_loss(self, loss: float, step: int) -> None:
+        """Check that the loss of a step is a number, and not far above that of blind guessing."""
+        if not loss < _WORST * self.blind_loss:
+            raise self._diverged(
+                f"the loss is {loss:.3g}, while blind guessing gives {self.blind_loss:.2f}", step
+            )
+
+    def check_finite(self, what: str, value: float, step: int) -> None:
+        """Check that a value, which the message calls `what`, is finite."""
+        if not math.isfinite(value):
+            raise self._diverged(f"{what} is not finite", step)
+
+    def check_arrays(self, what: str, arrays: Iterable[Array], step: int) -> None:
+        """Check that every number in some arrays, which the message calls `what`, is finite."""
+        for array in arrays:
+            ends = float(array.max()) - float(array.min())  # not finite if any number is not
+            self.check_finite(what, ends, step)
+
+    def _diverged(self, symptom: str, step: int) -> Diverged:
+        return Diverged(
+            f"training has diverged: after step {step:,} {symptom}. {self.kept()} "
+            f"Try a lower --lr than {self.lr:g}, or more --warmup-epochs."
+        )
+
+
+_GPU_LOOK_STEPS = 20  # steps between readings: reading a number from a GPU waits for the GPU
+
+
+class Meter:
+    """Collects the results of steps, and reads them after every step or, on a GPU, every few steps.
+
+    guard detects that training has diverged.
+    """
+
+    def __init__(self, guard: Guard):
+        self.guard = guard
+        self.images = 0  # trained on in the steps read so far
+        self._unread: list[tuple[Array, Array]] = []
+        self._start = time.perf_counter()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether everything collected has been read."""
+        return not self._unread
+
+    @property
+    def rate(self) -> float | None:
+        """Images per second since this meter was created; None before the first reading."""
+        return self.images / max(time.perf_counter() - self._start, 1e-9) or None
+
+    def add(self, loss: Array, norm: Array) -> bool:
+        """Collect a step's loss and gradient norm; returns whether it is time to read."""
+        self._unread.append((loss, norm))
+        return len(self._unread) >= (1 if array_module(loss) is np else _GPU_LOOK_STEPS)
+
+    def read(self, step: int, batch_size: int) -> tuple[float, float, float]:
+        """The sums of losses and norms, and the last loss, of the unread steps; `step` is the last of them.
+
+        Raises UserError if training has diverged in one of them.
+        """
+        values = [(float(loss), float(norm)) for loss, norm in self._unread]
+        self._unread.clear()
+        for number, (loss, norm) in enumerate(values, step - len(values) + 1):
+            self.guard.check_loss(loss, number)
+            self.guard.check_finite("the gradient", norm, number)
+        self.images += len(values) * batch_size
+        losses, norms = zip(*values, strict=True)
+        return sum(losses), sum(norms), losses[-1]

@@ -26,7 +26,7 @@ from tinyvit.support.distributed import current, on_rank_zero, one_per_machine_f
 from tinyvit.support.errors import UserError
 from tinyvit.support.figures import counted
 from tinyvit.support.limits import MOST_EPOCHS
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 
 if TYPE_CHECKING:

@@ -22,9 +22,8 @@ from tinyvit.training.choices import (
     user_fixed,
 )
 from tinyvit.training.run_data import check_classes, check_files, check_not_among_classes, load_data
-from tinyvit.training.run_trainer import RunTrainer
-from tinyvit.training.runs.folder import RunFolder, changes_in, latest_run
-from tinyvit.training.saving import EpochFiles, Pictures, write_names, write_samples
+from tinyvit.training.run_folder import RunFolder, changes_in, latest_run
+from tinyvit.training.run_trainer import EpochFiles, Pictures, RunTrainer, write_names, write_samples
 from tinyvit.training.settings import Settings
 from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
 from tinyvit.training.starting_point import check_start
@@ -51,6 +50,7 @@ def train(
     strict: bool = False,
     show_augmentation: Path | None = None,
     dry_run: bool = False,
+    quiet: bool = False,
     from_file: Collection[str] = (),
     deadline: float = math.inf,
     progress: Progress | None = None,
@@ -60,8 +60,9 @@ def train(
 
     At the deadline, a time of time.monotonic(), it is interrupted too, and the number is OUT_OF_TIME; when
     nobody reads the progress any more, as in `... | head -1`, it is NO_READER.
-    progress shows what is done, on standard output if it is not given; pictures draws the pictures of the
-    run, and None draws none. Of several ranks (distributed.ranks) only the first prints and writes files.
+    progress shows what is done, on standard output if it is not given, unless it is to be quiet; pictures
+    draws the pictures of the run, and None draws none. Of several ranks (support.distributed) only the first
+    prints and writes files.
 
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
     the recipe that it names or the one for the data set, or from the run that is resumed. resume is a run
@@ -71,7 +72,7 @@ def train(
     would be shown them. Nor is there one with dry_run: all settings are printed, and where each comes from,
     of those chosen either the command line or, for the names in from_file, a file.
     """
-    progress = (progress or Progress()) if current().is_first else Progress.silent()
+    progress = (progress or Progress()) if current().is_first and not quiet else Progress.silent()
     context = RunContext(progress, data_url, strict, pictures)
     if resume and (show_augmentation or dry_run):
         flag = "--show-augmentation" if show_augmentation else "--dry-run"

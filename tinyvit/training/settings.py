@@ -17,19 +17,20 @@ from typing import Any, NamedTuple, TypedDict, get_args, get_type_hints
 import numpy as np
 
 from tinyvit.data import DATASETS
-from tinyvit.data.augmentation import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES, make_policy
-from tinyvit.data.photo_fit import FITS
+from tinyvit.data.augment import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES, make_policy
+from tinyvit.data.photos import FITS
+from tinyvit.data.plan import Change
 from tinyvit.engine import PRECISIONS
 from tinyvit.model import RESNETS, SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS, places_of
 from tinyvit.model.initialise import INITS
-from tinyvit.objectives.patch_targets import TARGETS
+from tinyvit.objectives.masked_patches import TARGETS
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS, usual_learning_rate
 from tinyvit.support import limits
 from tinyvit.support.distributed import on_rank_zero
 from tinyvit.support.errors import UserError, did_you_mean
-from tinyvit.support.files.reading import read_json
+from tinyvit.support.files import read_json
 
 LENGTHS, WARMUPS = ("epochs", "steps"), ("warmup_epochs", "warmup_steps")  # give only one of each pair
 _SIZES = ", ".join(usual_name(f"{size}/1").partition("/")[0] for size in SIZES)
@@ -372,7 +373,7 @@ class FitSettings(TypedDict, total=False):
     crop_scale: float | None
     flip: bool | None
     colour_jitter: float | None
-    augment: str | None
+    augment: str | Change | None
     augment_ops: int | None
     augment_magnitude: float | None
     mixup: float | None

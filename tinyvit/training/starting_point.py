@@ -8,13 +8,12 @@ import numpy as np
 from tinyvit.data import image_side, to_input
 from tinyvit.data.dataset import Rows
 from tinyvit.model import Model, Params, ViTConfig, initialise, is_resnet, preset
-from tinyvit.model.mimetic import check_mimetic
+from tinyvit.model.initialise import check_mimetic
 from tinyvit.model.whitening import check_whitening, whiten
-from tinyvit.objectives.patch_targets import pretraining_config
+from tinyvit.objectives.masked_patches import pretraining_config
 from tinyvit.support.errors import UserError
-from tinyvit.training.learning import learning_rates
+from tinyvit.training.learning import Stages, learning_rates
 from tinyvit.training.settings import Settings
-from tinyvit.training.stages import Stages
 
 SHAPE = ("layers", "width", "mlp_width", "heads")  # settings that replace numbers of the named model
 

@@ -12,9 +12,8 @@ from tinyvit.optim import averaged
 from tinyvit.support.distributed import on_rank_zero
 from tinyvit.support.errors import UserError
 from tinyvit.support.figures import as_argument, call, counted, duration
-from tinyvit.training.evaluation import figures_of_epoch
-from tinyvit.training.judging import with_interval
-from tinyvit.training.recipes.named import followed
+from tinyvit.training.evaluation import figures_of_epoch, with_interval
+from tinyvit.training.recipes import followed
 from tinyvit.training.recipes.time_here import time_here
 from tinyvit.training.run_trainer import RunTrainer
 from tinyvit.training.settings import Settings

@@ -24,14 +24,14 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tinyvit.backend import Array, to_numpy
-from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photos import PhotoFit
 from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.ops.resize import METHODS
 from tinyvit.support.distributed import on_rank_zero
 from tinyvit.support.errors import UserError, class_name
+from tinyvit.support.files import parse_json
 from tinyvit.support.files.atomic import write_atomically
 from tinyvit.support.files.npz import SEALED, add_seal, names_in_npz, read_npz
-from tinyvit.support.files.reading import parse_json
 
 # The numbers in a record of an epoch, if it has them.
 _FIGURES = {"lr", "grad_norm", "images_per_second", "seconds", "train_loss"}

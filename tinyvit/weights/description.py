@@ -12,7 +12,7 @@ from typing import Any
 
 from tinyvit.model.later.rotary import DINOV3
 from tinyvit.support.errors import UserError, class_name
-from tinyvit.support.files.reading import read_json
+from tinyvit.support.files import read_json
 from tinyvit.weights.architectures import described_architecture
 
 # The names of the two forms in Hugging Face (hidden_act) and timm (act_layer).

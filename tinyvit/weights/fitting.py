@@ -7,7 +7,7 @@ written in it, since other programs would compute something else from the same w
 from math import floor
 from typing import Any
 
-from tinyvit.data.photo_fit import GREY, PhotoFit, fit_for
+from tinyvit.data.photos import GREY, PhotoFit, fit_for
 from tinyvit.model import ViTConfig
 from tinyvit.model.later import fields_known_to
 from tinyvit.support.errors import UserError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.data.photo_fit import PhotoFit, fit_for
+from tinyvit.data.photos import PhotoFit, fit_for
 from tinyvit.model import Params, ViTConfig
 from tinyvit.support.errors import UserError
 from tinyvit.support.files.atomic import replaced_folder, write_atomically

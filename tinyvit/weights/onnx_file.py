@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.backend import to_numpy
-from tinyvit.data.photo_fit import PhotoFit, fit_for
+from tinyvit.data.photos import PhotoFit, fit_for
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later import fields_known_to
 from tinyvit.model.later.biases import attention_weights, with_bias

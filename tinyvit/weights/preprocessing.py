@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photos import PhotoFit
 from tinyvit.support.errors import UserError
-from tinyvit.support.files.reading import read_json
+from tinyvit.support.files import read_json
 from tinyvit.weights.description import UNREADABLE, height_and_width
 from tinyvit.weights.equivalent import CLIP_PIXELS, IMAGENET_PIXELS, PixelScale
 

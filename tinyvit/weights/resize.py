@@ -18,7 +18,7 @@ from typing import cast
 import numpy as np
 
 from tinyvit.backend import array_module, to_numpy
-from tinyvit.data.photo_fit import fit_for
+from tinyvit.data.photos import fit_for
 from tinyvit.model import ViTConfig, layout
 from tinyvit.model.model import M, Positions
 from tinyvit.ops.resize import METHODS, resize_images, resize_matrix

@@ -21,9 +21,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tinyvit.support.errors import UserError
+from tinyvit.support.files import LARGEST_TEXT, open_regular, parse_json, read_json
 from tinyvit.support.files.atomic import write_atomically
 from tinyvit.support.files.npz import from_bfloat16
-from tinyvit.support.files.reading import LARGEST_TEXT, open_regular, parse_json, read_json
 
 INDEX = ".safetensors.index.json"  # the ending of an index
 _DTYPES = {

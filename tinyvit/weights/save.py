@@ -10,12 +10,12 @@ from typing import BinaryIO
 
 import numpy as np
 
-from tinyvit.data.photo_fit import PhotoFit, fit_for
+from tinyvit.data.photos import PhotoFit, fit_for
 from tinyvit.model import Model, Params, ViTConfig
 from tinyvit.support.errors import UserError
+from tinyvit.support.files import open_regular
 from tinyvit.support.files.atomic import write_atomically
 from tinyvit.support.files.npz import add_seal, is_sealed
-from tinyvit.support.files.reading import open_regular
 from tinyvit.weights import fitting
 from tinyvit.weights.checkpoint import Checkpoint, is_checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.weights.description import imagenet_classes

@@ -20,7 +20,7 @@ from tinyvit.data import crop_and_flip, draw_augmentation
 from tinyvit.data.shapes import make_shapes
 from tinyvit.model import Params, specs_from_shapes
 from tinyvit.optim import AdamW, learning_rate
-from tinyvit.training.recipes.usual import recipe
+from tinyvit.training.recipes import recipe
 
 HIDDEN = 44  # units in each of two layers: 137,818 parameters, where the ViT has 142,026
 BATCH, LR, DECAY, SHIFT = 50, 2e-3, 0.05, 1  # SHIFT: crops move by up to this many pixels

@@ -243,9 +243,9 @@ def draw_looks():
             times = len(A) * A[patch]
             share = np.clip(times / full, 0, 1).reshape(8, 8).repeat(4, axis=0).repeat(4, axis=1)
             sheet.rectangle(left - 1, y - 1, side + 2, side + 2, PAPER, QUIET)
-            sheet.image(left, y, (255 - (255 - 0.5 * picture) * share[..., None]).astype(np.uint8), side)
+            sheet.image(left, y, (picture * (0.15 + 0.85 * share[..., None])).astype(np.uint8), side)
             print(f"{when}: from {times.min():.2f} to {times.max():.2f} times an even share")
-    note = f"White: no attention; dark: {full} times an even share, or more."
+    note = f"Dark: no attention; bright: {full} times an even share, or more."
     sheet.text(380, top + 2 * (side + gap) + 12, note, 13, QUIET)
     sheet.save(HERE / "looks.png")
 
@@ -257,7 +257,8 @@ def text_model():
     with contextlib.redirect_stdout(io.StringIO()):
         for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
             exec(block, names)
-    return [attention_of_the_star(names[params]) for params in ("params", "learned")]
+    first = names["initial"](qkv=(names["D"], 3 * names["D"]), o=(names["D"], names["D"]))
+    return [attention_of_the_star(params) for params in (first, names["learned"])]
 
 
 def attention_of_the_star(p):

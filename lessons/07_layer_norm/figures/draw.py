@@ -70,10 +70,18 @@ def draw_paths():
     sheet.labelled_box(222, below - 18, 100, 36, "r(x)", "#ddf0e4")
     for x, operation in ((minus, "minus"), (times, "times")):
         sheet.labelled_box(x - 28, road - 14, 56, 28, operation, "#ffffff")
-    sheet.text(72, road - 36, "x", 16)
-    sheet.grid(18, road - 18, row, 36, "{:.0f}", 10, 12)
-    sheet.text(685, road - 36, "n", 16)
-    sheet.grid(631, road - 18, n, 36, "{:.2f}", 2, 11)
+    for left, name, values, form, limit, size in (
+        (18, "x", row, "{:.0f}", 10, 12),
+        (631, "n", n, "{:.2f}", 2, 11),
+    ):
+        sheet.text(left + 54, road - 36, name, 16)
+        sheet.grid(left, road - 18, values, 36, form, limit, size)
+        corners = [
+            (left + x, road + y) for x, y in ((0, -18), (36, -18), (36, 18), (0, 18), (0, -18), (36, -18))
+        ]
+        sheet.line(corners, INK, 2.5)
+    sheet.text(18, road + 36, "push this entry,", 12, INK, "lm")
+    sheet.text(631, road + 36, "watch this one", 12, INK, "lm")
 
     sheet.text(256, road - 16, f"directly  {directly:.3f}", 14, BLUE)
     sheet.text(minus + 12, above, f"through the mean  {mean:.3f}", 14, ORANGE, "lm")
@@ -103,28 +111,27 @@ def draw_projection():
     sheet.text(x + 8, y + 3, "ones: a shift", 12, QUIET, "lm")
     x, y = at(0, 1.15)
     sheet.text(x + 8, y - 2, "n: a stretch", 12, QUIET, "lm")
-    x, y = at(0.42, 0)
-    sheet.text(x, y + 13, "mean(g)", 12, ORANGE)
     x, y = at(0.5, 0.44)
     sheet.text(x + 2, y + 14, "shadow", 12, ORANGE)
     sheet.text((origin[0] + tip[0]) / 2 - 18, (origin[1] + tip[1]) / 2 - 12, "g", 16, BLUE)
-    sheet.text(tip[0] + 10, (tip[1] + shadow[1]) / 2, "left: dx / r", 13, GREEN, "lm")
+    sheet.text(tip[0] + 10, (tip[1] + shadow[1]) / 2, "g without its shadow", 13, GREEN, "lm")
+    sheet.text(250, 309, "not seen by the output", 12, QUIET)
 
     g, n = np.array([1.0, 0.0, 0.0]), np.array([-1.0, 0.0, 1.0]) * 1.5**0.5
     mean, along = g.mean() * np.ones(3), n * (g * n).mean()
     rest = g - mean - along
     lines = (
         ("g", g, BLUE),
-        ("its part along the ones", mean, ORANGE),
-        ("its part along n", along, ORANGE),
-        ("what is left", rest, GREEN),
+        ("shadow, along the ones", mean, ORANGE),
+        ("shadow, along n", along, ORANGE),
+        ("g without its shadow", rest, GREEN),
         ("times r: dx", rest / (8 / 3) ** 0.5, GREEN),
     )
     for number, (name, values, colour) in enumerate(lines):
         top = 66 + 46 * number
         sheet.text(588, top + 18, name, 13, colour, "rm")
         sheet.grid(602, top, values.round(9) + 0.0, 46, "{:.3f}", 2, 12)
-    sheet.text(671, 46, "the row 2, 4, 6", 13, INK)
+    sheet.text(671, 46, "for the row 2, 4, 6", 13, INK)
     return sheet
 
 

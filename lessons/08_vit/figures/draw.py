@@ -10,8 +10,7 @@ from tinyvit.data import normalise
 from tinyvit.data.shapes import CLASSES, make_shapes
 from tinyvit.insight.pictures.colours import tint
 from tinyvit.model import ViTConfig, forward, initialise, stages
-from tinyvit.model.arrange import split_at_blocks
-from tinyvit.model.stage import infer_through
+from tinyvit.model.stage import infer_through, split_at_blocks
 from tinyvit.ops import (
     attention,
     attention_backward,

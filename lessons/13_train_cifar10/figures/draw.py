@@ -18,7 +18,7 @@ from lessons.drawing import AXIS, BLUE, INK, ORANGE, QUIET, Axes, Sheet
 from tinyvit.data.cifar import load_cifar
 from tinyvit.insight.pictures.curves import draw_curves
 from tinyvit.insight.pictures.evaluation import Mistake, draw_confusion, draw_mistakes
-from tinyvit.training.judging import confusion_counts, worst_mistakes
+from tinyvit.training.evaluation import confusion_counts, worst_mistakes
 
 HERE = Path(__file__).parent
 SOURCE = "CIFAR-10, JPEG copy"

@@ -17,7 +17,7 @@ from tinyvit.insight.filters import embedding_filters, filter_pictures
 from tinyvit.insight.pictures.attention import attention_heat, draw_attention_scale
 from tinyvit.insight.pictures.colours import heat_colours
 from tinyvit.model import initialise
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.visualize import main as visualize
 from tinyvit.visualize import parser
 

@@ -19,7 +19,7 @@ from tinyvit.data.mixing import Mixing, mix_images
 from tinyvit.insight.pictures import sheet as fine  # with one pixel a point
 from tinyvit.insight.pictures.axes import legend_width
 from tinyvit.insight.pictures.colours import GRID, SERIES, tint
-from tinyvit.insight.pictures.text import cut, text_width
+from tinyvit.insight.pictures.sheet import cut, text_width
 
 comparisons = importlib.import_module("lessons.15_recipes.ingredients").comparisons
 HERE = Path(__file__).parent

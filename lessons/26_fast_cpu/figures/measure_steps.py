@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit import model, objectives, ops
-from tinyvit.bench.case import Case
 from tinyvit.bench.measure import matmul_rate
+from tinyvit.bench.timing import Case
 from tinyvit.data import normalise
 from tinyvit.engine import CpuEngine, available_cores
 from tinyvit.engine.blas import keep_freed_memory

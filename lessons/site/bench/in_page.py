@@ -10,6 +10,7 @@ import io
 import json
 import linecache
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -19,6 +20,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
+from lessons.faults import blocks
+
 ROOT = Path(__file__).parents[3]
 LESSONS = ROOT / "lessons"
 OPTIONS = [
@@ -26,28 +29,29 @@ OPTIONS = [
     *(f"-pno:{name}" for name in ("cacheprovider", "faulthandler", "hypothesispytest")),
 ]
 NO_THREADS = "can't start new thread"
+NO_COMPILER = "a C++ compiler is needed"
 
 Tell = Callable[[str], None]
 
-if (
-    np.intp(0).itemsize == 4
-):  # a page's: there np.bincount refuses labels of 64 bits, as the data sets have them
+if np.intp(0).itemsize == 4:  # in a page
+    # np.bincount refuses labels of 64 bits, as the data sets have them.
     _bincount = np.bincount
     np.bincount = lambda x, *rest, **named: _bincount(np.asarray(x).astype(np.intp), *rest, **named)
+    # This clock stands still, and the referee's search would not end; what it does takes twice as long.
+    time.process_time = lambda: time.perf_counter() / 2
 
 
 class Verdicts:
     """A plugin for pytest that tells every verdict when it falls, and keeps what the course counts.
 
-    It stands in for pytest's cache, where the course puts how far a learner is. A wrong check whose first
-    line has been told before is told as the same fault as that check.
+    It stands in for pytest's cache, where the course puts how far a learner is. With a wrong check it tells
+    all faults that are known by then.
     """
 
     def __init__(self, tell: Tell):
         self.tell = tell
         self.kept: dict[str, dict] = {}
         self.results: list[dict] = []  # of all checks, as the course's conftest.py lists them
-        self._faults: dict[str, str] = {}  # the first check that reported each fault
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Take the place of the cache."""
@@ -71,21 +75,16 @@ class Verdicts:
         state = getattr(report, "lesson_state", None)
         if state is None and not (report.skipped and report.when == "call"):
             return
-        text = str(report.longrepr[2] if report.skipped else report.longrepr or "").removeprefix("Skipped: ")
-        if crash := getattr(report.longrepr, "reprcrash", None):  # outside the answer: the error, then where
-            text = f"{crash.message}\n{text}"
-        if NO_THREADS in text:
+        told = {"state": state or "not here"}
+        if state == "wrong" and NO_THREADS in self.results[-1]["text"]:
             self.results[-1]["state"] = "to do"  # for the counts: it is not wrong
-            state, text = None, "a page has no threads"
-        state = state or "not here"
-        name = report.nodeid.split("::")[-1].replace("[-", "[").removesuffix("[]")
-        told = {"check": name, "state": state}
-        if state in ("wrong", "the same crash"):
-            first = self._faults.setdefault(text.split("\n")[0], name)
-            told |= {"state": "wrong", "text": text, "printed": report.capstdout}
-            told |= {} if first == name else {"same": first}
+            told = {"state": "not here", "text": "a page has no threads"}
+        elif state == "wrong":
+            found = blocks(self.results)
+            told["faults"] = [{"lines": each.lines(), "printed": each.lead["printed"]} for each in found]
         elif state != "done":
-            told["text"] = text
+            text = report.longrepr[2].removeprefix("Skipped: ")
+            told["text"] = "a page has no compiler" if NO_COMPILER in text else text
         self.tell(json.dumps(told))
 
 
@@ -135,14 +134,20 @@ def run(page: str, listings: list[str], tell: Tell) -> str:
     """Run the last of these listings of a page, after those above it that have not run. JSON: whether it did.
 
     Only what the last one prints is told, or the first error. A listing that has run already starts the
-    page afresh, since it may have changed what it stands on.
+    page afresh, since it may have changed what it stands on. On "LESSON#bench" they are the lesson's exercise
+    and lines that try it.
     """
+    folder = page.endswith("#bench") and str(LESSONS / page.removesuffix("#bench"))
+    if folder and folder not in sys.path:
+        sys.path.append(folder)  # `import suspects` finds the lesson's own
     ran, names = _RAN.get(page, ([], {}))
     if listings[: len(ran)] != ran or len(ran) == len(listings):
         ran, names = [], {"__name__": "__main__"}
     _RAN[page] = ran, names
     for code in listings[len(ran) :]:
         title = f"listing {len(ran) + 1}"
+        if folder:
+            title = "the lines to try" if ran else "exercise.py"
         linecache.cache[title] = len(code), None, code.splitlines(True), title
         out = _Telling(tell) if len(ran) == len(listings) - 1 else io.StringIO()
         try:

@@ -9,7 +9,6 @@ export async function check(button) {
   const list = one(".verdicts");
   const bar = one("progress");
   const status = (text) => (one(".status").textContent = text);
-  const rows = {}; // by the first check that found a fault
   const open = { "to do": new Set(), "not here": new Set() }; // why checks are neither right nor wrong
   list.replaceChildren();
   const tell = (told) => {
@@ -18,8 +17,7 @@ export async function check(button) {
       return status(`running ${told.checks} checks ...`);
     }
     bar.value += 1;
-    if (told.same) also(rows[told.same], told.check);
-    else if (told.state === "wrong") list.append((rows[told.check] = fault(told)));
+    if (told.faults) list.replaceChildren(...told.faults.map(fault));
     else open[told.state]?.add(told.text);
   };
   try {
@@ -35,20 +33,17 @@ export async function check(button) {
   }
 }
 
-// A fault in the words of the terminal: its first line, the rest, and what was printed meanwhile.
-function fault({ check, text, printed }) {
-  const [head, ...rest] = text.split("\n");
-  const item = make("li", { className: "wrong" }, make("strong", { textContent: head }));
-  if (rest.length) item.append(make("pre", { textContent: rest.join("\n") }));
-  if (printed) item.append(make("pre", { textContent: `printed meanwhile:\n${printed}` }));
-  const line = text.match(/exercise\.py, line (\d+)/)?.[1];
-  if (line) item.append(make("button", { textContent: `Line ${line}`, onclick: () => goToLine(line) }));
-  item.append(make("small", { textContent: check }));
-  return item;
-}
+// A fault in the words of the terminal, line by line, and what was printed meanwhile.
+const TAGS = { sentence: "strong", code: "pre", numbers: "small", hint: "p", checks: "small" };
 
-function also(item, check) {
-  item.querySelector("small").textContent += `, ${check}`;
+function fault({ lines, printed }) {
+  const parts = lines.map(([kind, textContent]) => {
+    const line = kind === "code" && textContent.match(/^exercise\.py, line (\d+)/)?.[1];
+    if (!line) return make(TAGS[kind], { textContent });
+    return make("pre", { textContent }, make("button", { textContent: "Go", onclick: () => goToLine(line) }));
+  });
+  if (printed) parts.splice(-1, 0, make("pre", { textContent: `printed meanwhile:\n${printed}` }));
+  return make("li", { className: "wrong" }, ...parts);
 }
 
 // How far the reader is, in the menu and, before anything is checked, on the bench.

@@ -116,7 +116,7 @@ def trained(
         clip,
         accumulate,
         operations=augment != "none" or "jitter" in mixes,
-        crops="scale" in mixes,
+        by_arrays=bool({"scale", "own"} & mixes.keys()),
         frozen=frozen,
     )
     engine, policy = make(config, params, objective, training=training), make_policy(augment)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.engine.cuda.masks import make_mask
-from tinyvit.data.augmentation import NAMES, operations_of
+from tinyvit.data.augment import NAMES, operations_of
 from tinyvit.engine.cuda.calls import attention, muon, optimizer, readout, stem
 from tinyvit.engine.cuda.calls import augment as augmentation
 from tinyvit.engine.cuda.calls import loss as losses_of

@@ -1,4 +1,4 @@
-"""The operations of augmentation: the kernel against tinyvit.data.augmentation, to the bit."""
+"""The operations of augmentation: the kernel against tinyvit.data.augment, to the bit."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from lessons.cuda_on_cpu import checking
 from tests.engine.cuda.run import run
 from tests.helpers import seeds, some_images
 from tinyvit.data import crop_and_flip, make_policy, plan_batch
-from tinyvit.data.augmentation import NAMES, apply_operations, operations_of
+from tinyvit.data.augment import NAMES, apply_operations, operations_of
 from tinyvit.engine.cuda.calls.augment import augment, fits, operation_tables, shared_bytes
 from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.engine.cuda.uploads import plan_tables

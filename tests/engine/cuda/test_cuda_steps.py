@@ -19,7 +19,7 @@ from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan.update import muon_fits
 from tinyvit.model import Params, initialise
 from tinyvit.optim import OPTIMIZERS, SGD, clip_norm, make_optimizer
-from tinyvit.optim.orthogonal import POLYNOMIAL, STEPS
+from tinyvit.optim.muon import POLYNOMIAL, STEPS
 
 BF16 = "bfloat16"
 MIXES = {"mixup": 0.8, "cutmix": 1.0, "erase": 0.5}
@@ -212,9 +212,12 @@ def test_images_are_augmented_by_a_kernel_if_a_block_has_room_for_them(cuda, mon
 
 
 @pytest.mark.parametrize(
-    ("crops", "by_kernels"), [({}, True), ({"jitter": 0.4}, True), ({"scale": 0.5}, False)]
+    ("crops", "by_kernels"),
+    [({}, True), ({"jitter": 0.4}, True), ({"scale": 0.5}, False), ({"own": lambda x, rng: 255 - x}, False)],
 )
-def test_array_operations_make_the_batches_of_crops_that_are_resized(cuda, crops, by_kernels):
+def test_array_operations_make_the_batches_of_crops_that_are_resized_and_of_a_user_s_function(
+    cuda, crops, by_kernels
+):
     engines = []
 
     def make(*args, **keywords):

@@ -11,7 +11,7 @@ from tests.engine.cuda.run import assert_agrees, run
 from tests.helpers import seeds
 from tinyvit.engine.cuda.calls import muon
 from tinyvit.engine.cuda.launch import Buffer
-from tinyvit.optim.orthogonal import POLYNOMIAL
+from tinyvit.optim.muon import POLYNOMIAL
 
 GAP = 7  # numbers before, between and after the matrices, which nobody may touch
 KERNELS = ("momentum", *(f"{k}<{t}>" for k in ("normalise", "polynomial", "move") for t in C_TYPES.values()))

@@ -13,7 +13,7 @@ from tinyvit.engine.cuda.calls.loss import colour_classes, cross_entropy_partial
 from tinyvit.engine.cuda.calls.noise import noise_keys
 from tinyvit.engine.cuda.calls.stem import draw_corruption
 from tinyvit.engine.cuda.launch import Buffer
-from tinyvit.objectives.patch_targets import true_patches
+from tinyvit.objectives.masked_patches import true_patches
 
 CORRUPTION = tuple(f"draw_corruption<{kind}>" for kind in C_TYPES.values())
 TARGETS = ("colour_classes", *(f"squared_error<{kind}>" for kind in C_TYPES.values()))

@@ -11,7 +11,7 @@ LOSSES, LOSS = Buffer("losses", (3,)), Buffer("loss", (1,))
 
 def test_what_is_read_and_written_follows_from_const():
     found = launch("add_losses", 1, (LOSSES, LOSS, 3, True))
-    assert (found.file, found.grid, found.block) == ("cross_entropy", (1,), (256,))
+    assert (found.file, found.grid, found.block) == ("loss", (1,), (256,))
     assert (found.reads, found.writes) == ((LOSSES,), (LOSS,))
     assert [type(number) for number in found.args[2:]] == [np.int32, np.int32]
     both = launch("add_losses", 1, (LOSSES, LOSS, 3, True), in_place=(LOSS,))

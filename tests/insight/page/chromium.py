@@ -3,7 +3,6 @@
 Messages are JSON, each followed by a zero byte. Chromium reads them from file descriptor 3 and writes to 4.
 """
 
-import base64
 import json
 import os
 import select
@@ -25,7 +24,18 @@ def find_browser():
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
-class Chromium:
+class Browser:
+    """What a page in any browser is driven by."""
+
+    def wait(self, condition):
+        """Wait until an expression is true in the page."""
+        end = time.monotonic() + self.patience
+        while not self.evaluate(f"Boolean({condition})"):
+            assert time.monotonic() < end, f"still not: {condition}"
+            time.sleep(0.02)
+
+
+class Chromium(Browser):
     """One tab. evaluate(...) runs JavaScript in it; events lists what it reported, such as requests."""
 
     def __init__(self, patience=60):
@@ -81,9 +91,13 @@ class Chromium:
         message, _, self._unread = self._unread.partition(b"\0")
         return json.loads(message)
 
+    def go(self, url):
+        """Begin to open an address."""
+        self.send("Page.navigate", url=url)
+
     def open(self, path):
         """Open a file, and wait until its page has computed an answer."""
-        self.send("Page.navigate", url=Path(path).resolve().as_uri())
+        self.go(Path(path).resolve().as_uri())
         self.wait("typeof state === 'object' && state.result && !busy && !planned")
 
     def evaluate(self, script):
@@ -92,13 +106,6 @@ class Chromium:
         if "exceptionDetails" in result:
             raise RuntimeError(json.dumps(result["exceptionDetails"])[:2000])
         return result["result"].get("value")
-
-    def wait(self, condition):
-        """Wait until an expression is true in the page."""
-        end = time.monotonic() + self.patience
-        while not self.evaluate(f"Boolean({condition})"):
-            assert time.monotonic() < end, f"still not: {condition}"
-            time.sleep(0.02)
 
     def settle(self):
         """Wait until the page has computed and drawn all that was asked of it."""
@@ -165,11 +172,6 @@ class Chromium:
         self.send("Input.dispatchKeyEvent", type="keyDown", **params)
         self.send("Input.dispatchKeyEvent", type="keyUp", key=name, windowsVirtualKeyCode=codes[name])
         self.settle()
-
-    def screenshot(self, path, whole=False):
-        """Save what the window shows, or the whole page, as a PNG."""
-        shot = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        Path(path).write_bytes(base64.b64decode(shot["data"]))
 
     def requests(self):
         """The addresses that the page has asked for."""

@@ -17,14 +17,13 @@ from tests.lessons.test_equations import DERIVED_IN
 from tests.tiny_runs import REPOSITORY, assert_one_line
 from tinyvit import Model, export
 from tinyvit.data import ImageSet
-from tinyvit.insight.page import check_page_can_run, choose_samples, write_page
-from tinyvit.insight.page.build import PAGE, WORKER
+from tinyvit.insight.page import PAGE, WORKER, check_page_can_run, choose_samples, write_page
 from tinyvit.insight.pictures import colours
 from tinyvit.model import ViTConfig, initialise
 from tinyvit.model import preset as config_of
 from tinyvit.support.errors import UserError
 from tinyvit.training.run_data import needs_download
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 FOLDER = REPOSITORY / "tinyvit/insight/page"
 

@@ -5,8 +5,7 @@ from itertools import combinations
 import numpy as np
 from PIL import Image
 
-from tinyvit.insight.pictures.sheet import Sheet
-from tinyvit.insight.pictures.text import drawable, font
+from tinyvit.insight.pictures.sheet import Sheet, drawable, font
 
 
 class Drawn:

@@ -7,7 +7,7 @@ from PIL import ImageColor
 from tests.insight.pictures.drawn import pixels
 from tinyvit.insight.pictures.colours import BLUE, ORANGE
 from tinyvit.insight.pictures.evaluation import FRAME, draw_reliability
-from tinyvit.training.judging import reliability
+from tinyvit.training.evaluation import reliability
 
 
 def place_of(path, colour):

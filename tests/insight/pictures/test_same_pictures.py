@@ -15,10 +15,10 @@ from PIL import Image
 from tinyvit.insight.pictures.attention import SeenPhoto, save_distance, save_heads, save_overlays
 from tinyvit.insight.pictures.curves import draw_comparison, draw_curves
 from tinyvit.insight.pictures.evaluation import Mistake, draw_confusion, draw_mistakes, draw_reliability
+from tinyvit.insight.pictures.of_runs import COLUMNS, draw_augmentation, draw_patches
 from tinyvit.insight.pictures.portrait import save_offset_scores, save_portrait, save_similarities
-from tinyvit.insight.pictures.rows import COLUMNS, draw_augmentation, draw_patches
 from tinyvit.insight.pictures.study import Found, draw_lines, draw_rows
-from tinyvit.training.judging import reliability
+from tinyvit.training.evaluation import reliability
 
 STORED = Path(__file__).with_name("same_pictures.npz")
 CELLS = 48, 32  # across and down

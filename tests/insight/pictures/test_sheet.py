@@ -8,7 +8,7 @@ from tests.insight.pictures.drawn import pixels
 from tinyvit.insight.pictures.colours import BLUE, HEAT_COLOURS, SERIES, heat_colours
 from tinyvit.insight.pictures.sheet import Sheet
 from tinyvit.support.errors import UserError
-from tinyvit.support.files.reading import is_marked
+from tinyvit.support.files import is_marked
 
 
 def inked(sheet):

@@ -2,9 +2,8 @@
 
 import pytest
 
-from tinyvit.insight.pictures import text as module
-from tinyvit.insight.pictures.sheet import Sheet
-from tinyvit.insight.pictures.text import cut, cut_middle, drawable, font, text_width
+from tinyvit.insight.pictures import sheet as module
+from tinyvit.insight.pictures.sheet import Sheet, cut, cut_middle, drawable, font, text_width
 
 SYSTEM = module._fonts()
 

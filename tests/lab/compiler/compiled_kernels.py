@@ -28,32 +28,34 @@ INSTANCES = {
         for kept in ("true", "false")
     ],
     "augment.cu": ["augment"],
-    "corruption.cu": [f"draw_corruption<{t}>" for t, _ in VECTORS],
-    "cross_entropy.cu": [
-        *(f"{kernel}<{t}>" for kernel in ("cross_entropy", "add_bias") for t, _ in VECTORS),
-        "add_losses",
-    ],
     "gelu.cu": [
         "bias_gelu<__nv_bfloat16, Tanh, 8>",
         "bias_gelu_backward<float, Tanh, 4>",
         "bias_gelu_backward<__nv_bfloat16, Exact, 8>",
     ],
-    "layer_norm.cu": [f"residual_layer_norm<{t}, {n}, {i}, {v}>" for t, n, i, v, _ in ROWS[1::2]],
-    "layer_norm_backward.cu": [f"layer_norm_backward<{t}, {n}, {i}, {v}, {b}>" for t, n, i, v, b in ROWS],
+    "layer_norm.cu": [
+        *(f"residual_layer_norm<{t}, {n}, {i}, {v}>" for t, n, i, v, _ in ROWS[1::2]),
+        *(f"layer_norm_backward<{t}, {n}, {i}, {v}, {b}>" for t, n, i, v, b in ROWS),
+    ],
+    "loss.cu": [
+        *(f"{kernel}<{t}>" for kernel in ("cross_entropy", "add_bias", "squared_error") for t, _ in VECTORS),
+        *("add_losses", "colour_classes"),
+    ],
     "muon.cu": ["momentum", *(f"{k}<{t}>" for k in ("normalise", "polynomial", "move") for t, _ in VECTORS)],
     "optimizer.cu": [
         *(f"update<{kind}>" for kind in ("ADAMW", "ADAM", "SGD")),
         *("squared_sums", "clip", "to_bf16"),
     ],
-    "patch_targets.cu": ["colour_classes", *(f"squared_error<{t}>" for t, _ in VECTORS)],
     "patches.cu": [f"{kernel}<{t}, {v}>" for kernel in ("make_patches", "patchify") for t, v in VECTORS],
-    "pooling.cu": [
-        f"{kernel}<{t}, {v}>" for kernel in ("mean_pool", "take_rows", "pool_backward") for t, v in VECTORS
+    "readout.cu": [
+        f"{kernel}<{t}, {v}>"
+        for kernel in ("mean_pool", "take_rows", "pool_backward", "bias_tanh", "bias_tanh_backward")
+        for t, v in VECTORS
     ],
     "rotary.cu": [f"rotate<{t}, {v}, {pairs}>" for t, v in VECTORS for pairs in ("true", "false")],
     "sums.cu": ["add_columns"],
-    "tanh.cu": [f"{kernel}<{t}, {v}>" for kernel in ("bias_tanh", "bias_tanh_backward") for t, v in VECTORS],
     "tokens.cu": [
+        *(f"draw_corruption<{t}>" for t, _ in VECTORS),
         *(f"add_tokens<{t}, {v}>" for t, v in VECTORS),
         *(f"add_tokens_backward<{t}, {v}, {hides}>" for t, v in VECTORS for hides in ("false", "true")),
     ],

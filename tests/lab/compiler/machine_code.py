@@ -1,6 +1,6 @@
 """What a kernel's machine code shows of its loads from memory: how many are under way before a thread waits.
 
-    python -m tests.lab.compiler.machine_code 90 layer_norm_backward.cu
+    python -m tests.lab.compiler.machine_code 90 layer_norm.cu
 
 prints the trips to memory of each kernel of that file, for an architecture. Needs no GPU, but nvdisasm: it
 comes with CUDA, and alone as the package nvidia-cuda-nvdisasm.

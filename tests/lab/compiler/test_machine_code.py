@@ -20,9 +20,9 @@ BF16 = "__nv_bfloat16"
 TRIPS = {
     f"layer_norm.cu residual_layer_norm<{BF16}, 32, 3, 2>": (9, 4, 2),  # x, branch, its bias; gain and offset
     "layer_norm.cu residual_layer_norm<float, 32, 6, 4>": (18, 10, 2),
-    f"layer_norm_backward.cu layer_norm_backward<{BF16}, 32, 3, 2, 512>": (14,),  # dy, x, skip, gain, mean, r
-    f"layer_norm_backward.cu layer_norm_backward<{BF16}, 32, 3, 4, 256>": (14,),
-    "layer_norm_backward.cu layer_norm_backward<float, 32, 6, 4, 128>": (26,),
+    f"layer_norm.cu layer_norm_backward<{BF16}, 32, 3, 2, 512>": (14,),  # dy, x, skip, gain, mean, r
+    f"layer_norm.cu layer_norm_backward<{BF16}, 32, 3, 4, 256>": (14,),
+    "layer_norm.cu layer_norm_backward<float, 32, 6, 4, 128>": (26,),
     f"attention.cu attention<{BF16}, 64>": (36, 12),  # q, k, v; q, where there are more strips than warps
     f"attention_backward.cu attention_backward<{BF16}, 64, true>": (24, 21),  # k, v; log_sum, q, dO, o
     # The same, and again k and v; q and dO.
@@ -32,7 +32,7 @@ TRIPS = {
     "gelu.cu bias_gelu_backward<float, Tanh, 4>": (2,),
     "optimizer.cu update<ADAMW>": (4,),  # w, g, m, v
     "optimizer.cu squared_sums": (4,),
-    f"pooling.cu mean_pool<{BF16}, 8>": (4,),
+    f"readout.cu mean_pool<{BF16}, 8>": (4,),
     f"rotary.cu rotate<{BF16}, 8, true>": (10,),  # the bias, two vectors, cosines and sines
     f"rotary.cu rotate<{BF16}, 8, false>": (10,),
     f"tokens.cu add_tokens_backward<{BF16}, 8, false>": (2,),
@@ -44,7 +44,7 @@ TRIPS_80 = TRIPS | {f"attention.cu attention<{BF16}, 64>": (23, 13, 12)}
 # The number of loads in the last trip, of kernels that load single numbers.
 LAST_TRIP = {
     f"patches.cu make_patches<{BF16}, 8>": 8,  # the bytes of the next image; its own come in the trip before
-    f"cross_entropy.cu cross_entropy<{BF16}>": 9,  # a column: eight rows and the bias
+    f"loss.cu cross_entropy<{BF16}>": 9,  # a column: eight rows and the bias
     "muon.cu momentum": 3,  # w, g, m
 }
 

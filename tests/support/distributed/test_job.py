@@ -9,7 +9,8 @@ import pytest
 from tests.support.distributed import fake_mpi
 from tests.tiny_runs import assert_one_line
 from tinyvit import train
-from tinyvit.support.distributed import ALONE, error_prefix, job, one_job, start
+from tinyvit.support import distributed
+from tinyvit.support.distributed import ALONE, error_prefix, one_job, start
 from tinyvit.support.distributed.mpi import MpiRanks
 from tinyvit.support.errors import UserError
 
@@ -23,7 +24,7 @@ GIVE_WAY = "OMPI_MCA_mpi_yield_when_idle"
 
 @pytest.fixture(autouse=True)
 def outside_of_any_job(monkeypatch):
-    monkeypatch.setattr(job, "_joined", None)
+    monkeypatch.setattr(distributed, "_joined", None)
     for pair in LAUNCHERS:
         for name in pair:
             monkeypatch.delenv(name, raising=False)
@@ -77,7 +78,7 @@ class Failing(type(ALONE)):
 def test_a_process_on_its_own_is_alone_and_imports_nothing(monkeypatch, launched):
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     assert start() is ALONE
-    monkeypatch.setattr(job, "_joined", None)
+    monkeypatch.setattr(distributed, "_joined", None)
     launched(1)  # mpiexec -n 1
     assert start() is ALONE
 
@@ -139,13 +140,13 @@ def test_the_error_of_all_is_told_by_the_first(monkeypatch, launched):
     assert error_prefix("tinyvit.train") == "tinyvit.train"  # before they have joined
     launched(3, 2)
     assert error_prefix("tinyvit.train") is None
-    monkeypatch.setattr(job, "_joined", Failing(together=True))
+    monkeypatch.setattr(distributed, "_joined", Failing(together=True))
     assert error_prefix("tinyvit.train") is None
 
 
 def test_the_error_of_one_is_told_by_that_one(monkeypatch, launched):
     launched(3, 2)
-    monkeypatch.setattr(job, "_joined", Failing(together=False))
+    monkeypatch.setattr(distributed, "_joined", Failing(together=False))
     assert error_prefix("tinyvit.train") == "tinyvit.train (rank 2 of 3)"
 
 
@@ -161,7 +162,7 @@ def test_a_mistake_on_the_command_line_is_printed_once(go, launched):
 )
 def test_a_rank_that_fails_alone_ends_the_others(monkeypatch, capsys, error, status):
     ranks = Failing(together=False)
-    monkeypatch.setattr(job, "_joined", ranks)
+    monkeypatch.setattr(distributed, "_joined", ranks)
     with pytest.raises(type(error)), one_job():
         raise error
     assert ranks.aborted == [status]
@@ -170,7 +171,7 @@ def test_a_rank_that_fails_alone_ends_the_others(monkeypatch, capsys, error, sta
 
 def test_ranks_that_fail_together_end_by_themselves(monkeypatch):
     ranks = Failing(together=True)
-    monkeypatch.setattr(job, "_joined", ranks)
+    monkeypatch.setattr(distributed, "_joined", ranks)
     with pytest.raises(UserError), one_job():
         raise UserError("the same on all")
     assert not ranks.aborted

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.distributed.fake_mpi import errors_of, together
-from tinyvit.support.distributed import ALONE, mpi
-from tinyvit.support.distributed.ranks import parts
+from tinyvit.support.distributed import ALONE, mpi, parts
 from tinyvit.support.errors import UserError
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 SIZES = pytest.mark.parametrize("size", [2, 3, 4])
 

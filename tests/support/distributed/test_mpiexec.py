@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.tiny_runs import REPOSITORY, metrics, spawn, tiny
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 pytest.importorskip("mpi4py.rc", reason="mpi4py is not installed")
 BESIDE = Path(sys.executable).parent / "mpiexec"  # that of a wheel comes before the system's

@@ -14,7 +14,7 @@ from tinyvit.support.errors import UserError
 from tinyvit.support.files import atomic as files
 from tinyvit.support.files import locks
 from tinyvit.support.files.atomic import write_atomically
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
 
@@ -213,7 +213,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from tinyvit.support.files.atomic import write_atomically
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 def half(file):
     file.write(b"half")

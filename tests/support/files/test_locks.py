@@ -5,8 +5,7 @@ import os
 import pytest
 
 from tinyvit.support.files import locks
-from tinyvit.support.files.locks import Taken, leads_to, lock, lock_folder
-from tinyvit.training.runs.claim import Claim
+from tinyvit.support.files.locks import Claim, Taken, leads_to, lock, lock_folder
 
 needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
 

@@ -6,9 +6,9 @@ import pytest
 
 from tests.data.scenes import seen
 from tests.weights.checkpoints import complaint
-from tinyvit.support.files import reading
+from tinyvit.support import files
+from tinyvit.support.files import open_regular, parse_json, read_json
 from tinyvit.support.files.npz import read_npz
-from tinyvit.support.files.reading import open_regular, parse_json, read_json
 from tinyvit.weights.checkpoint import load_checkpoint
 from tinyvit.weights.safetensors import read_safetensors
 
@@ -35,7 +35,7 @@ def test_a_folder_is_not_a_file(tmp_path):
 
 
 def test_a_text_that_is_too_long_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "LARGEST_TEXT", 10)
+    monkeypatch.setattr(files, "LARGEST_TEXT", 10)
     (tmp_path / "a.json").write_text("[1, 2, 3]")
     assert read_json(tmp_path / "a.json") == [1, 2, 3]
     (tmp_path / "a.json").write_text("[1, 2, 3, 4]")

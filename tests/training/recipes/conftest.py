@@ -5,7 +5,8 @@ import shutil
 
 import pytest
 
-from tinyvit.training.recipes import named, time_here
+from tinyvit.training import recipes
+from tinyvit.training.recipes import time_here
 
 RUN = {"dataset": "folder", "copy": "drawn", "accuracy": 0.75, "seed": 0, "passes": 3, "minutes": 2.0}
 RUN |= {"processor": "a processor, 2 cores", "images_per_second": 100.0, "date": "2026-11-22"}
@@ -26,9 +27,9 @@ def rewrite(tmp_path, monkeypatch):
     """rewrite(run, ...) puts such runs, as changes of RUN, into the file of cpu-8-minutes."""
     folder = tmp_path / "recipes"
     folder.mkdir()
-    for name in named.RECIPES:
-        shutil.copy(named.FOLDER / f"{name}.json", folder)
-    monkeypatch.setattr(named, "FOLDER", folder)
+    for name in recipes.RECIPES:
+        shutil.copy(recipes.FOLDER / f"{name}.json", folder)
+    monkeypatch.setattr(recipes, "FOLDER", folder)
 
     def rewrite(*runs, **given):
         record = {"about": "For tests. They take seconds.", "settings": GIVEN | given}

@@ -12,7 +12,7 @@ from tinyvit.backend import select_device
 from tinyvit.data import DATASETS
 from tinyvit.support.figures import duration
 from tinyvit.training.choices import new_settings
-from tinyvit.training.recipes.named import FOLDER, RECIPES, named_recipe
+from tinyvit.training.recipes import FOLDER, RECIPES, named_recipe
 from tinyvit.training.recipes.time_here import images_in_all
 from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import check_start, fresh_config

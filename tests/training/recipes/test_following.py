@@ -11,10 +11,8 @@ from tests.tiny_runs import assert_one_line, interrupted_after, tiny
 from tinyvit import evaluate, finetune, info, pretrain, train
 from tinyvit.backend import select_device
 from tinyvit.training.choices import new_settings
-from tinyvit.training.recipes import time_here
-from tinyvit.training.recipes.named import followed
+from tinyvit.training.recipes import followed, recipe, time_here
 from tinyvit.training.recipes.time_here import training_rate
-from tinyvit.training.recipes.usual import recipe
 from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import fresh_config
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tiny_runs import assert_one_line
 from tinyvit import recipe
-from tinyvit.training.recipes.named import ON_CPU, RECIPES, named_recipe
+from tinyvit.training.recipes import ON_CPU, RECIPES, named_recipe
 
 
 def test_runs_that_can_be_compared_are_averaged(rewrite):

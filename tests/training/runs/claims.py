@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.tiny_runs import tiny
 from tinyvit.model import preset
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 
 

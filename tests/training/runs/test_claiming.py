@@ -11,7 +11,7 @@ from tests.training.runs.claims import create, everything_below, without_out
 from tinyvit import train
 from tinyvit.support.errors import UserError
 from tinyvit.support.files import locks
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
 

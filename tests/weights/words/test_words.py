@@ -16,15 +16,16 @@ from tests.weights.checkpoints import complaint
 from tinyvit import predict
 from tinyvit.gradcheck.finite_differences import gradient_error, numerical_gradient
 from tinyvit.model import Params
-from tinyvit.weights.words.read import read_words, tokenizer_of, without_punctuation
-from tinyvit.weights.words.text import (
+from tinyvit.weights.text import (
     TextConfig,
+    Tokenizer,
     embed_texts,
     embed_texts_backward,
     places_to_read,
+    split_words,
     text_layout,
 )
-from tinyvit.weights.words.tokenizer import Tokenizer, split_words
+from tinyvit.weights.words import read_words, tokenizer_of, without_punctuation
 
 FOLDER = HERE / "words"
 CLASSES = ["a cat", "dog", "diagram of a ViT"]

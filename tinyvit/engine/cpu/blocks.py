@@ -4,7 +4,7 @@
     y  = x' + MLP(LayerNorm(x'))                                                           (2)
 
 Tokens are rows (R, D). Both sums are made in place, by the product itself. Parameters are folded, and so are
-the gradients: see engine.cpu.folding.
+the gradients: see engine.cpu.folding. What is left of LayerNorm, normalise and its backward, stands below.
 """
 
 import math
@@ -25,13 +25,12 @@ from tinyvit.engine.cpu.attention import (
 )
 from tinyvit.engine.cpu.folding import Folded
 from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward, twice_gelu
-from tinyvit.engine.cpu.normalise import add_normalise_backward, layer_norm, normalise
-from tinyvit.engine.cpu.products import add_product, product_plus_bias
+from tinyvit.engine.cpu.products import add_product, pieces, product_plus_bias
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.arrange import freeze, no_backward, split_at_blocks
 from tinyvit.model.later import fields_known_to
 from tinyvit.model.later.rotary import turn_of
-from tinyvit.model.stage import Stage
+from tinyvit.model.stage import Stage, freeze, no_backward, split_at_blocks
+from tinyvit.ops.layer_norm import row_means
 from tinyvit.ops.linear import column_sums
 
 
@@ -242,3 +241,57 @@ class InferenceBlocks:
             return normalise(rows, self.config.eps, bias)[0]
         gain, offset = self.params.group(name)
         return layer_norm(rows, gain, offset, self.config.eps, bias)
+
+
+def normalise(x: np.ndarray, eps: float, bias: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """n (R, D), the rows of x (R, D) + bias (D,) with mean 0 and variance 1, and their scale r (R, 1).
+
+    LayerNorm's gain and offset are folded into the next matrix. The bias is added in place.
+    """
+    n, r = np.empty_like(x), np.empty((len(x), 1), dtype=x.dtype)
+    for rows in pieces(*x.shape):
+        if bias is not None:
+            x[rows] += bias
+        _normalise_piece(x[rows], eps, n[rows], r[rows])
+    return n, r
+
+
+def layer_norm(
+    x: np.ndarray, gain: np.ndarray, offset: np.ndarray, eps: float, bias: np.ndarray | None = None
+) -> np.ndarray:
+    """The whole LayerNorm of the rows of x (R, D) + bias (D,), for inference. The bias is added in place."""
+    y, r = np.empty_like(x), np.empty((len(x), 1), dtype=x.dtype)
+    for rows in pieces(*x.shape):
+        x_, y_ = x[rows], y[rows]
+        if bias is not None:
+            x_ += bias
+        _normalise_piece(x_, eps, y_, r[rows])
+        y_ *= gain
+        y_ += offset
+    return y
+
+
+def _normalise_piece(x: np.ndarray, eps: float, n: np.ndarray, r: np.ndarray) -> None:
+    """Write the normalised rows of x (R, D) to n (R, D), and 1 / sqrt(variance + eps) to r (R, 1)."""
+    np.subtract(x, row_means(x), out=n)
+    np.vecdot(n, n, out=r[:, 0])
+    r *= 1 / n.shape[1]
+    r += eps
+    np.sqrt(r, out=r)
+    np.reciprocal(r, out=r)
+    n *= r
+
+
+def add_normalise_backward(dx: np.ndarray, g: np.ndarray, n: np.ndarray, r: np.ndarray) -> None:
+    """Add to dx (R, D) the gradient r (g - n mean(g n)), for the gradient g (R, D) of n. g is overwritten.
+
+    The rows of g must have mean 0, as those from a folded matrix do: it has no component along a constant.
+    """
+    R, D = dx.shape
+    for rows in pieces(R, D):
+        dx_, g_, n_ = dx[rows], g[rows], n[rows]
+        c = np.vecdot(g_, n_)[:, None]
+        c *= -1 / D
+        g_ += n_ * c
+        g_ *= r[rows]
+        dx_ += g_

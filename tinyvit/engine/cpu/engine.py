@@ -8,25 +8,30 @@ threads gives the same bits every time. (A model whose gradients fill a large pa
 workers than threads; with less memory it may have fewer still, and other bits.)
 """
 
+import contextlib
 import math
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, wait
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from tinyvit import model
-from tinyvit.engine.blas import blas_threads, keep_freed_memory
+from tinyvit.backend import Pool
+from tinyvit.engine.blas import blas_threads, keep_freed_memory, one_blas_thread
 from tinyvit.engine.cpu.blocks import Blocks, InferenceBlocks
 from tinyvit.engine.cpu.folding import Folded, fold, unfold_gradients
-from tinyvit.engine.cpu.threads import Threads, on_this_thread
-from tinyvit.engine.reference import ReferenceEngine
-from tinyvit.engine.training import Training
+from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.arrange import frozen_up_to
 from tinyvit.model.later.resnet import resnet_largest_array
 from tinyvit.model.layout import depth
+from tinyvit.model.params import one_after_another
 from tinyvit.model.passes import check_images
-from tinyvit.model.stage import Stage, infer_through
+from tinyvit.model.stage import Stage, frozen_up_to, infer_through
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Corruption, Noise
 from tinyvit.support.cores import available_cores, available_memory
@@ -231,3 +236,67 @@ def _fitting_micro_batch(config: ViTConfig, least_rows: int) -> int:
     of_head = config.patches * config.classes if config.predicts_patches else config.classes
     numbers = max(of_block, of_head, resnet_largest_array(config))
     return max(round(_TARGET_BYTES / (4 * numbers)), math.ceil(least_rows / N))
+
+
+class Threads:
+    """A number of threads that begin when they are first needed, and end when nobody refers to this any more.
+
+    An optimiser that keeps `do` therefore keeps these threads, but not the engine that they belong to. Where
+    the system refuses so many, there are fewer, or the calling thread does all the work.
+    """
+
+    def __init__(self, number: int):
+        self._number = number
+        self._pool, self._process = Pool(number), os.getpid()
+
+    def do(self, work: Callable[[Any], Any], pieces: Iterable) -> list:
+        """work(piece) for all pieces, each on one thread; the results in the order of the pieces.
+
+        A thread that is done with a piece takes the next one itself. To hand over each piece separately would
+        cost more than the work on a small one.
+        """
+        left = deque(enumerate(pieces))  # threads can share it: no two get the same piece
+        results = [None] * len(left)
+
+        def next_piece() -> tuple[int, Any] | None:
+            with contextlib.suppress(IndexError):
+                return left.popleft()
+            return None
+
+        def take(_: int) -> None:
+            try:
+                for i, piece in iter(next_piece, None):
+                    results[i] = work(piece)
+            finally:  # after an error the others are left
+                left.clear()
+
+        with blas_threads(1), self.at_work(take, range(min(self._number, len(left)))) as working:
+            try:
+                for thread in working:
+                    thread.result()
+            finally:  # and when the user interrupts
+                left.clear()
+        return results
+
+    @contextlib.contextmanager
+    def at_work(self, work: Callable[[Any], Any], pieces: Iterable) -> Iterator[list[Future]]:
+        """Within this context, the threads do work(piece) for all pieces.
+
+        No thread is at work on them any more when it is left, not even if one of them has failed: it would
+        write into gradients that the caller may use again, with another number of BLAS threads.
+        """
+        if self._process != os.getpid():  # forked: the threads have stayed behind
+            self._pool, self._process = Pool(self._number), os.getpid()
+        futures = [self._pool.submit(work, piece) for piece in pieces]
+        try:
+            yield futures
+        finally:
+            for future in futures:
+                future.cancel()
+            wait(futures)
+
+
+def on_this_thread(work: Callable[[Any], Any], pieces: Iterable) -> list:
+    """As Threads.do, but on the calling thread alone: for work that is done before another would wake up."""
+    with one_blas_thread():
+        return one_after_another(work, pieces)

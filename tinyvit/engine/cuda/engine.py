@@ -23,8 +23,7 @@ from tinyvit.engine.cuda.program import Graphs, Memory, Program, graphs_wanted
 from tinyvit.engine.cuda.support import multiprocessors, shared_limit
 from tinyvit.engine.cuda.uploads import Uploads, plan_tables
 from tinyvit.engine.cuda.workspace import plan_workspace
-from tinyvit.engine.reference import ReferenceEngine
-from tinyvit.engine.training import Training
+from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.passes import check_images
 from tinyvit.objectives import Objective, loss_and_grads
@@ -167,7 +166,7 @@ class CudaEngine(ReferenceEngine):
         as_they_are = training.images.shape[1:] == (*self.config.image_size, 3) and self.config.channels == 3
         H, W = training.images.shape[1:3]
         fit = not training.operations or fits(H, W, shared_limit(xp))
-        if as_they_are and fit and not training.crops:  # or make_batch must make every batch
+        if as_they_are and fit and not training.by_arrays:  # or make_batch must make every batch
             self._dataset = tuple(training.images.shape)
             keep("images", xp.ascontiguousarray(training.images))
             keep("labels", training.labels.astype("int32"))

@@ -7,7 +7,7 @@ from tinyvit.backend import array_module
 from tinyvit.engine.cuda import cublas
 from tinyvit.engine.cuda.calls.attention import WIDEST_HEAD, fits
 from tinyvit.engine.cuda.calls.layer_norm import MAX_WIDTH
-from tinyvit.engine.training import Training
+from tinyvit.engine.reference import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import parameter_count
 from tinyvit.model.later import fields_known_to

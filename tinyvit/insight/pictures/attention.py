@@ -11,8 +11,17 @@ from PIL import Image
 
 from tinyvit.insight.pictures.axes import Axes, nice_ticks, whole_ticks
 from tinyvit.insight.pictures.colours import BLUE, FAINT, INK, ORANGE, PAPER, QUIET, heat_colours
-from tinyvit.insight.pictures.sheet import Box, File, Part, Sheet, fitted, save_parts
-from tinyvit.insight.pictures.text import cut, cut_middle, text_width
+from tinyvit.insight.pictures.sheet import (
+    Box,
+    File,
+    Part,
+    Sheet,
+    cut,
+    cut_middle,
+    fitted,
+    save_parts,
+    text_width,
+)
 
 # The colours range from an eighth of an even share to eight times that share, and are the same in every
 # picture, so that uniform attention looks uniform and pictures can be compared.

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from tinyvit.insight.pictures.colours import AXIS, GRID, INK, QUIET
-from tinyvit.insight.pictures.sheet import Box, Point, Sheet
-from tinyvit.insight.pictures.text import text_width
+from tinyvit.insight.pictures.sheet import Box, Point, Sheet, text_width
 
 
 class Axes:

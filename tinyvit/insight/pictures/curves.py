@@ -13,8 +13,7 @@ from tinyvit.insight.pictures.axes import (
     whole_ticks,
 )
 from tinyvit.insight.pictures.colours import BLUE, GREEN, INK, ORANGE, QUIET, SERIES, tint
-from tinyvit.insight.pictures.sheet import Box, File, Point, Sheet
-from tinyvit.insight.pictures.text import cut_middle
+from tinyvit.insight.pictures.sheet import Box, File, Point, Sheet, cut_middle
 from tinyvit.support.figures import duration, img_per_second
 
 WIDTH, HEIGHT = 1200, 480  # of the picture of a run, in pixels

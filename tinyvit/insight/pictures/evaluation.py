@@ -9,9 +9,8 @@ import numpy as np
 
 from tinyvit.insight.pictures.axes import Axes
 from tinyvit.insight.pictures.colours import BLUE, FAINT, GREEN, INK, ORANGE, PAPER, QUIET, RED, tint
-from tinyvit.insight.pictures.sheet import File, Sheet, fitted
-from tinyvit.insight.pictures.text import cut, cut_middle, text_width
-from tinyvit.training.judging import Reliability, calibration_error, wilson_interval
+from tinyvit.insight.pictures.sheet import File, Sheet, cut, cut_middle, fitted, text_width
+from tinyvit.training.evaluation import Reliability, calibration_error, wilson_interval
 
 MARGIN = 32  # in points, as everything here
 LEAST_WIDTH = 560  # of a picture, so that its title fits

@@ -14,8 +14,7 @@ from tinyvit.insight.pictures.attention import (
     draw_attention_scale,
 )
 from tinyvit.insight.pictures.colours import INK, QUIET, heat_colours
-from tinyvit.insight.pictures.sheet import File, Part, Sheet, save_parts
-from tinyvit.insight.pictures.text import cut, text_width
+from tinyvit.insight.pictures.sheet import File, Part, Sheet, cut, save_parts, text_width
 
 HEIGHT = 640  # of each of the three parts, in pixels; the third is taller if there are many images
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from tinyvit.insight.pictures.axes import Axes, draw_legend, legend_width, nice_ticks
 from tinyvit.insight.pictures.colours import BLUE, GRID, INK, QUIET, SERIES, tint
-from tinyvit.insight.pictures.sheet import File, Sheet
-from tinyvit.insight.pictures.text import text_width
+from tinyvit.insight.pictures.sheet import File, Sheet, text_width
 
 WIDTH = 900  # of the picture, in pixels
 TOP, ROW, BOTTOM = 96, 34, 64  # above the first row, a row, below the last

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tinyvit.backend import Array, array_module, nccl_module
-from tinyvit.support.distributed.ranks import Ranks
+from tinyvit.support.distributed import Ranks
 from tinyvit.support.errors import UserError
 
 T = TypeVar("T")

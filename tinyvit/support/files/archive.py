@@ -10,9 +10,9 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from tinyvit.support.errors import UserError
+from tinyvit.support.files import open_regular
 from tinyvit.support.files.atomic import clear_abandoned, flush_folder, move, temporary_folder
 from tinyvit.support.files.download import REDOWNLOAD
-from tinyvit.support.files.reading import open_regular
 
 MOST_BYTES = 1_000_000_000  # unpacked; the official archives have 190 million
 MOST_MEMBERS = 1000  # the official archives have 8

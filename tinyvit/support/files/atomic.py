@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tinyvit.support.errors import UserError
+from tinyvit.support.files import open_regular
 from tinyvit.support.files.locks import Taken, lock, lock_folder
-from tinyvit.support.files.reading import open_regular
 
 NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 _REMEDIES = {

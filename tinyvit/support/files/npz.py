@@ -30,7 +30,7 @@ from typing import BinaryIO
 import numpy as np
 
 from tinyvit.support.errors import UserError, without_warnings
-from tinyvit.support.files.reading import open_regular
+from tinyvit.support.files import open_regular
 
 _Members = dict[str, zipfile.ZipInfo]  # by the names of their arrays
 

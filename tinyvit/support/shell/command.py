@@ -14,7 +14,7 @@ import tinyvit
 from tinyvit.support.distributed import one_job
 from tinyvit.support.errors import UserError, did_you_mean, meanings
 from tinyvit.support.figures import as_argument, call
-from tinyvit.support.files.reading import NOT_FREE, is_free
+from tinyvit.support.files import NOT_FREE, is_free
 from tinyvit.support.limits import COUNT, PIXELS, POSITIVE, SEED, THREADS, Rule
 from tinyvit.support.shell.ending import ending, fail
 
@@ -72,6 +72,7 @@ class _Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, message)
 
     def error(self, message: str) -> NoReturn:
+        message = message.replace("ignored explicit argument", "takes no value, but was given")
         fail(self.prog, f"{message} (see --help)")
 
 

@@ -37,7 +37,7 @@ class MovingLine:
         self._clock = clock
         self._encoding = getattr(stream, "encoding", None) or "utf-8"
         self._terminal = is_watched(stream)
-        self._colour = self._terminal and _colour_wanted()
+        self._colour = self._terminal and colour_wanted()
         unicode = _can_encode("━╸─·", self._encoding)
         self._bar_characters = ("━", "╸", "─") if unicode else ("=", ">", "-")
         self.separator = "·" if unicode else "-"
@@ -157,7 +157,7 @@ def _can_encode(text: str, encoding: str) -> bool:
     return True
 
 
-def _colour_wanted() -> bool:
+def colour_wanted() -> bool:
     """True if a terminal should get colours (no-color.org); turns them on in Windows if they are off."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False

@@ -14,8 +14,8 @@ from typing import Any, TextIO
 import numpy as np
 
 from tinyvit.support.errors import UserError, one_line, printable
+from tinyvit.support.files import open_regular
 from tinyvit.support.files.atomic import write_atomically
-from tinyvit.support.files.reading import open_regular
 from tinyvit.support.shell.progress import Progress
 
 

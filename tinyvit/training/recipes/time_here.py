@@ -10,9 +10,9 @@ from tinyvit.data import ImageSet, plan_batch
 from tinyvit.model import ViTConfig, initialise
 from tinyvit.model.cost import multiply_adds
 from tinyvit.support.figures import counted
+from tinyvit.training.learning import Stages
 from tinyvit.training.loop import Trainer
 from tinyvit.training.settings import Settings
-from tinyvit.training.stages import Stages
 
 _EVALUATING = 1 / 3  # of the time that training on an image takes: forward, but no backward
 _SHORT = 1e13  # multiply-adds of a run that takes at most a few minutes

@@ -11,8 +11,8 @@ from tinyvit.support.figures import duration, percent
 from tinyvit.support.files.atomic import write_atomically
 from tinyvit.support.shell.progress import Progress
 from tinyvit.training.build_trainer import RunContext
-from tinyvit.training.divergence import Diverged
-from tinyvit.training.saving import Pictures
+from tinyvit.training.loop import Diverged
+from tinyvit.training.run_trainer import Pictures
 from tinyvit.training.session import train
 from tinyvit.training.signals import NO_READER, OUT_OF_TIME
 from tinyvit.training.studies.plan import DIVERGED, Job, Plan

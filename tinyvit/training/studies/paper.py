@@ -6,7 +6,7 @@ from typing import Any
 
 from tinyvit.data.cifar import SOURCES
 from tinyvit.data.shapes import CLASSES as SHAPES
-from tinyvit.training.recipes.usual import RESNET
+from tinyvit.training.recipes import RESNET
 
 SIZES = ("small", "medium", "large")
 # The classes of the data sets that can be studied: those that need nothing but a name.

@@ -11,9 +11,9 @@ from tinyvit.data import class_names
 from tinyvit.model.cost import multiply_adds
 from tinyvit.support.errors import UserError
 from tinyvit.support.files.atomic import write_atomically
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.learning import Stages
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
-from tinyvit.training.stages import Stages
 from tinyvit.training.starting_point import fresh_config
 from tinyvit.training.studies.paper import CLASSES, IMAGE_SIDE, First, Study, Variant
 

@@ -11,7 +11,7 @@ from tinyvit import __version__
 from tinyvit.model.cost import multiply_adds, parameter_count
 from tinyvit.support.figures import duration
 from tinyvit.support.files.atomic import write_atomically
-from tinyvit.training.runs.folder import RunFolder
+from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.studies.paper import Variant
 from tinyvit.training.studies.plan import DIVERGED, Plan
 

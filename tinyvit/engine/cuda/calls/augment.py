@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from tinyvit.data.augmentation import NAMES
-from tinyvit.data.geometry import KINDS as MOVES
-from tinyvit.data.geometry import whole_numbers
+from tinyvit.data.augment import NAMES
+from tinyvit.data.operations import MOVES, whole_numbers
 from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import Buffer, Launch
 
@@ -54,7 +53,7 @@ def fits(height: int, width: int, shared_limit: int) -> bool:
 def operation_tables(operations: np.ndarray, height: int, width: int) -> np.ndarray:
     """What the kernel is told of operations (S, rounds): int32 (rounds, 7, S).
 
-    The first row is the place in KINDS. The others are, for moves, the six of geometry.whole_numbers; of
+    The first row is the place in KINDS. The others are, for moves, the six of operations.whole_numbers; of
     posterize the next one says how many bits it takes away, and of all others it has the amount's bits as a
     float32, which is how the reference takes it.
     """

@@ -1,4 +1,4 @@
-"""Launches of kernels/layer_norm.cu and layer_norm_backward.cu: a residual branch and LayerNorm after it."""
+"""Launches of kernels/layer_norm.cu: a residual branch and LayerNorm after it."""
 
 from dataclasses import replace
 from math import ceil

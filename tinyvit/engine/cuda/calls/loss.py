@@ -1,4 +1,4 @@
-"""The launches of kernels/cross_entropy.cu and patch_targets.cu: losses, their gradients, and logits."""
+"""The launches of kernels/loss.cu: losses, their gradients, and logits."""
 
 from tinyvit.engine.cuda.calls.signature import WARP, blocks, launch
 from tinyvit.engine.cuda.launch import Buffer, Launch

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tinyvit.engine.cuda.calls.signature import THREADS, blocks, launch
 from tinyvit.engine.cuda.launch import Buffer, Launch
-from tinyvit.optim.orthogonal import LEAST_NORM, POLYNOMIAL
+from tinyvit.optim.muon import LEAST_NORM, POLYNOMIAL
 
 _EACH = 16  # numbers for each thread
 

@@ -1,4 +1,4 @@
-"""The launches of kernels/tanh.cu and pooling.cu: the pre_logits layer, and what is read of the patches."""
+"""The launches of kernels/readout.cu: the pre_logits layer, and what is read of the patches."""
 
 from tinyvit.engine.cuda.calls.signature import blocks, chunks, launch, vector_width
 from tinyvit.engine.cuda.launch import ITEM_BYTES, Buffer, Launch

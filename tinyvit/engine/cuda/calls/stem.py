@@ -1,4 +1,4 @@
-"""The launches of patches.cu, corruption.cu and tokens.cu: patches, those hidden, and tokens."""
+"""The launches of patches.cu and tokens.cu: patches, those hidden, and tokens."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-// The images of a batch after RandAugment's or AutoAugment's operations: mirrors tinyvit/data/augmentation.py.
+// The images of a batch after RandAugment's or AutoAugment's operations: mirrors tinyvit/data/augment.py.
 //
 // Array operations do this by choosing, in each round and for each kind of operation, the images that it is for: some
 // hundred launches for a batch. Here a block takes one image, and it fits into the block's shared memory with all that
@@ -6,7 +6,7 @@
 // image through its window, carries out one operation after another, and writes the result. All threads of a block are
 // in the same operation, so none of the branches below parts them. Different blocks do different things at once.
 //
-// Every result equals that of tinyvit/data/augmentation.py to the bit, which also says what each operation does.
+// Every result equals that of tinyvit/data/augment.py to the bit, which also says what each operation does.
 
 #include "tones.cuh"
 #include "window.cuh"
@@ -15,7 +15,7 @@ constexpr unsigned char GREY = 128;
 constexpr int BITS = 16;  // after the point: positions are whole numbers, of which 65536 make a pixel
 
 // An image in shared memory as it is after being sheared, moved or rotated: mirrors
-// tinyvit/data/augmentation/geometry.py. numbers are what x and y grow by from column to column, from row to row, and
+// tinyvit/data/operations.py. numbers are what x and y grow by from column to column, from row to row, and
 // what they are at the first pixel (eq. 1). A thread looks up every blockDim.x-th pixel.
 __device__ inline void move(const unsigned char* image, unsigned char* moved, const int* numbers, int height,
                             int width) {

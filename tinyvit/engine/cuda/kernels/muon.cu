@@ -1,4 +1,4 @@
-// Muon's update, but for its matrix products: mirrors tinyvit/optim/muon.py (eq. 1 to 4) and orthogonal.py (eq. 2).
+// Muon's update, but for its matrix products: mirrors tinyvit/optim/muon.py (eq. 1 to 4, and 6).
 //
 // A launch does all matrices of one shape: blocks in the second direction of the grid are the matrices, and those in
 // the first share one (polynomial has one direction only, for its whole stack). Between launches, cuBLAS multiplies.
@@ -40,11 +40,11 @@ momentum(float* params, const float* grads, float* m_buffer, float* directions, 
         const int place = matrix.is_tall() ? matrix.in_buffer(i % A, i / A) : matrix.in_buffer(i / B, i % B);
         const float w = params[place], gradient = grads[place], m_before = m_buffer[place];  // all before one is used
         const float g = rest * (factor * gradient);
-        const float m = mu * m_before + g;  // muon.py, eq. 1
-        const float u = mu * m + g;         //          eq. 2
+        const float m = mu * m_before + g;  // eq. 1
+        const float u = mu * m + g;         // eq. 2
         m_buffer[place] = m;
         directions[place] = u;
-        params[place] = w * decay;          //          eq. 3
+        params[place] = w * decay;          // eq. 3
         sum += u * u;
     }
     sum = block_sum(sum, scratch);
@@ -86,6 +86,6 @@ move(const T* x, float* params, const float* controls, const int* places, int A,
     const float rate = controls[0] * scale;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < A * B; i += gridDim.x * blockDim.x) {
         const int row = matrix.is_tall() ? i % A : i / B, column = matrix.is_tall() ? i / A : i % B;
-        params[matrix.in_buffer(row, column)] -= rate * as_float(x[matrix.in_stack(row, column)]);  // muon.py, eq. 4
+        params[matrix.in_buffer(row, column)] -= rate * as_float(x[matrix.in_stack(row, column)]);  // eq. 4
     }
 }

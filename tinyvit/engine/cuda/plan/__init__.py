@@ -1,7 +1,7 @@
 """What is done on the GPU for a batch: a list of launches and products, from the numbers of the model alone.
 
-The files mirror tinyvit/model: stem, block and readout, each a forward above its backward. step puts them
-together.
+The files mirror tinyvit/model: stem and block, each a forward above its backward. step puts them together,
+with the readout.
 """
 
 from tinyvit.engine.cuda.plan.draft import PRECISIONS, Options, Plan, Update

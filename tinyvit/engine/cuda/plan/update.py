@@ -11,8 +11,7 @@ from tinyvit.engine.cuda.plan.draft import Draft
 from tinyvit.model import ViTConfig, layout
 from tinyvit.model.layout import ParamSpec
 from tinyvit.model.params import Params
-from tinyvit.optim.muon import Part, matrices_of, parts_of, scale
-from tinyvit.optim.orthogonal import STEPS
+from tinyvit.optim.muon import STEPS, Part, matrices_of, parts_of, scale
 
 
 def update_parameters(draft: Draft) -> None:

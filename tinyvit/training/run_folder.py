@@ -37,10 +37,9 @@ from tinyvit.data import PHOTOS
 from tinyvit.model import ViTConfig
 from tinyvit.support.distributed import on_rank_zero
 from tinyvit.support.errors import UserError, class_name, did_you_mean
+from tinyvit.support.files import open_regular, parse_json, read_json, read_text
 from tinyvit.support.files.atomic import move, write_atomically
-from tinyvit.support.files.locks import Taken
-from tinyvit.support.files.reading import open_regular, parse_json, read_json, read_text
-from tinyvit.training.runs.claim import Claim
+from tinyvit.support.files.locks import Claim, Taken
 from tinyvit.training.settings import Settings
 from tinyvit.weights.checkpoint import Checkpoint, is_change, is_record, load_checkpoint
 from tinyvit.weights.known import KNOWN

@@ -1,4 +1,4 @@
-"""Reading the text side of a folder of Hugging Face's CLIP or SigLIP."""
+"""The text side of CLIP and SigLIP: from words to the space that they share with images."""
 
 import string
 from collections.abc import Callable
@@ -11,14 +11,13 @@ import numpy as np
 from tinyvit.model import Params
 from tinyvit.ops import softmax
 from tinyvit.support.errors import UserError
-from tinyvit.support.files.reading import read_json
+from tinyvit.support.files import read_json
 from tinyvit.weights.arrays import NamedArrays, zeros_for
 from tinyvit.weights.description import GELU, UNREADABLE, stated_in
 from tinyvit.weights.naming import CLIP
 from tinyvit.weights.read import read_arrays, weights_in
+from tinyvit.weights.text import TextConfig, Tokenizer, embed_texts, places_to_read, text_layout
 from tinyvit.weights.torch_names import sources_of, to_ours
-from tinyvit.weights.words.text import TextConfig, embed_texts, places_to_read, text_layout
-from tinyvit.weights.words.tokenizer import Tokenizer
 
 # What config.json omits, by Hugging Face's type of the whole model.
 _DEFAULTS: dict[str, dict[str, Any]] = {

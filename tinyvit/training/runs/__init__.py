@@ -1,1 +1,0 @@
-"""What a run writes to disk: its settings, its folder, its checkpoints."""

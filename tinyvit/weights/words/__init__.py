@@ -1,1 +1,0 @@
-"""The text side of CLIP and SigLIP: from words to the space that they share with images."""
