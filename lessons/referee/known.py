@@ -31,8 +31,8 @@ from lessons.referee.rerun import alike, failure, same
 from lessons.referee.statics import kept_outside, never_read, never_used
 from lessons.referee.words import ORDINALS
 
-WORK = 2_000_000  # calls that the known mistakes may make, when a check has failed
-ALTOGETHER = 4_000_000  # for all checks of an answer, the repairs included
+WORK = 6_000_000  # calls that the known mistakes may make, when a check has failed
+ALTOGETHER = 15_000_000  # for all checks of an answer, the repairs included
 QUICKER = 10  # times a check is, if one fault alone is looked for
 MOST = 2  # names of one fault that are told
 LONGEST = 100  # characters of a line that is quoted

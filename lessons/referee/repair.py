@@ -20,14 +20,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lessons.referee.calls import Limited
+from lessons.referee.calls import LeftOut, Limited
 from lessons.referee.edits import LAP, Edit, edits
 from lessons.referee.rerun import failure, remembering
 
-WORK = 2_000_000  # calls that the checks of one fault may make
-LEAST = 100  # calls that every check is counted as, for what it takes to begin
-LARGE, NUMBERS = 1000, 20  # of a larger array, so many numbers take as long as a call
-PROCESS = 100_000  # calls that another process is counted as: a compiler
+WORK = 6_000_000  # calls that the checks of one fault may make
+LEAST = 300  # calls that every check is counted as, for what it takes to begin
+PYTHON = 4  # calls that one of a function in Python is counted as
+LARGE, NUMBERS = 1000, 5  # of a larger array, so many numbers take as long as a call
+PROCESS = 400_000  # calls that another process is counted as: a compiler
 LAPS = 100_000  # of all loops of an answer together: with an edit, some would never end
 HARMFUL = {"open", "os", "shutil", "subprocess", "sys", "Path", "exec", "eval", "input", "save", "tofile"}
 
@@ -137,9 +138,9 @@ def repair(
 
 
 def _fails(check: Check, module: ModuleType) -> bool:
-    """Whether a check fails; one that reaches a function that is to do has passed what it was to judge."""
+    """Whether a check fails; one that reaches a function that is left out has passed what it was to judge."""
     end = failure(check, module)
-    return end is not None and not isinstance(end, NotImplementedError)
+    return end is not None and not isinstance(end, LeftOut)
 
 
 def _likeliest_first(answer: Answer, functions: list[str], error: Exception) -> Iterator[tuple[str, Edit]]:
@@ -173,7 +174,7 @@ def work(run: Callable[[], Any]) -> tuple[Any, int]:
         elif event == "call":
             names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
             sizes = (getattr(frame.f_locals.get(name), "size", 0) for name in names)
-            count += 1 + sum(size for size in sizes if isinstance(size, int) and size > LARGE) // NUMBERS
+            count += PYTHON + sum(size for size in sizes if isinstance(size, int) and size > LARGE) // NUMBERS
 
     sys.setprofile(counted)
     try:

@@ -60,7 +60,7 @@ def answer(tmp_path, right="", wrong=""):
     return Answer(load(path))
 
 
-def found(yours, most=10_000_000):
+def found(yours, most=30_000_000):
     """What mends an answer, the work of finding it, and the check that has failed."""
     failed = {name: end for name, check in CHECKS.items() if (end := failure(check, yours.module))}
     name, error = next(iter(failed.items()))
@@ -121,9 +121,9 @@ def test_a_dtype_that_is_not_given_is_named(tmp_path):
 def test_the_work_is_the_same_each_time_and_bounded(tmp_path):
     twice = [found(answer(tmp_path, "c = x - mean", "c = x.copy()")) for _ in range(2)]
     assert twice[0] == twice[1]
-    repaired, work = found(answer(tmp_path, "c = x - mean", "c = x.copy()"), 2000)
+    repaired, work = found(answer(tmp_path, "c = x - mean", "c = x.copy()"), 6000)
     assert repaired is None
-    assert work < 4000
+    assert work < 12000
 
 
 def test_an_edit_with_which_a_loop_never_ends_is_given_up(tmp_path):
@@ -137,6 +137,17 @@ def test_an_edit_with_which_a_loop_never_ends_is_given_up(tmp_path):
 
     repaired, _ = repair(yours, "it", failure(check, yours.module), {"it": check}, ["count"])
     assert repaired.says == "the factor 2 is one too many in the result"
+
+
+def test_a_function_that_is_to_do_mends_nothing(tmp_path):
+    path = tmp_path / "exercise.py"
+    path.write_text("def later(x):\n    raise NotImplementedError\n\ndef doubled(x):\n    return x * x * x\n")
+    yours = Answer(load(path))
+
+    def check(impl):
+        assert_same(impl.doubled(X), X + np.sin(X), "y")
+
+    assert repair(yours, "it", failure(check, yours.module), {"it": check}, ["doubled"])[0] is None
 
 
 def test_what_reaches_beyond_the_program_is_not_edited(tmp_path):
