@@ -406,6 +406,10 @@ def _call(node: ast.Call, scope: list[str]) -> Found:
             says = f"keepdims is too much with the {word} of {of} in {{t}}"
             yield EXCHANGE, says, _copy(node, keywords=others)
         yield NAME, f"{each.arg} is one too many for {word} in {{t}}", _copy(node, keywords=others)
+    if word in REDUCTIONS and method_of(node) and node.args and isinstance(number_of(node.args[0]), int):
+        for axis in AXES[:5]:
+            says = f"the {word} of {of} in {{t}} is taken over the wrong axis"
+            yield EXCHANGE, says, _copy(node, args=[parsed(axis), *node.args[1:]])
     if word in REDUCTIONS and not any(each.arg == "keepdims" for each in node.keywords):
         for more in ("keepdims=True", "axis=-1, keepdims=True", "axis=0", "axis=-1"):
             keywords = parsed(f"f({more})").keywords
