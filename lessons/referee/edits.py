@@ -99,6 +99,7 @@ def edits(
                 if names and names <= spared:
                     continue
                 there = [name for name, line in scope.items() if line < statement.lineno]
+                there += _entries(statement, set(there), function)
                 for rank, says, new in _of_statement(body, number, there):
                     found.append(Edit(rank, says, statement.lineno, ((holder, field, new),)))
                 later = (last - statement.lineno) / 20  # what is missing is looked for at the end first
@@ -129,6 +130,17 @@ def _right_results(function: ast.FunctionDef, are_right: Sequence[bool]) -> list
     results = getattr(returned[0], "elts", []) if len(returned) == 1 else []
     is_each = len(results) == len(are_right)
     return [each for each, is_right in zip(results, are_right, strict=True) if is_right] if is_each else []
+
+
+def _entries(statement: ast.stmt, names: set[str], function: ast.FunctionDef) -> list[str]:
+    """In a loop over the entries of an array, the same entry of the others: dy[i] where dx[i] is written."""
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
+    if not isinstance(target, ast.Subscript):
+        return []
+    entries = [each for each in ast.walk(function) if isinstance(each, ast.Subscript)]
+    arrays = {each.value.id for each in entries if isinstance(each.value, ast.Name)}
+    arrays |= {each.arg for each in function.args.args}
+    return [f"{name}[{ast.unparse(target.slice)}]" for name in sorted(arrays & names)]
 
 
 def _made_of(right: list[ast.expr], function: ast.FunctionDef) -> set[str]:
@@ -352,7 +364,7 @@ def _of_kind(node: ast.AST, scope: list[str]) -> Found:
         for other in scope if node.id in scope else ():
             if other != node.id:
                 says = f"{{t}} {{made}} {node.id} where another variable belongs"
-                yield NAME, says, ast.Name(other, ast.Load())
+                yield NAME, says, parsed(other)
     elif isinstance(node, ast.BinOp):
         for operator in OPERATORS:
             if not isinstance(node.op, operator):
@@ -424,7 +436,7 @@ def _call(node: ast.Call, scope: list[str]) -> Found:
     if method_of(node) and word not in ("reshape", "append"):
         yield NAME, f"the {word} of {of} is one too many in {{t}}", node.func.value
     for name in scope:
-        more = _copy(node, args=[*node.args, ast.Name(name, ast.Load())])
+        more = _copy(node, args=[*node.args, parsed(name)])
         if not method_of(node) and isinstance(node.func, ast.Name):
             yield ADD, f"{word} is not given {name} for {{t}}", more
 
@@ -464,9 +476,9 @@ def _index(node: ast.Subscript, scope: list[str]) -> Found:
         others: list[tuple[float, ast.AST]] = []
         if isinstance(number := number_of(index), int):
             others = [(EXCHANGE, parsed(str(other))) for other in (number + 1, number - 1, 0, -1)]
-            others += [(ADD, ast.Name(name, ast.Load())) for name in scope]
+            others += [(ADD, parsed(name)) for name in scope]
         elif isinstance(index, ast.Slice) and index.lower is index.upper is None:
-            others = [(ADD, ast.Name(name, ast.Load())) for name in scope]
+            others = [(ADD, parsed(name)) for name in scope]
             others += [(ADD, parsed(str(number))) for number in (0, -1)]
         elif isinstance(index, ast.Name | ast.BinOp):
             others = [(EXCHANGE, parsed(f"({ast.unparse(index)}) {sign} 1")) for sign in "+-"]
@@ -609,7 +621,7 @@ def _candidates(scope: list[str], new: ast.BinOp, depth: int) -> Iterator[tuple[
         yield from ((0.0, str(number), ast.Constant(number)) for number in (2, 3))
         return
     for name in scope:
-        yield 0.0, name, ast.Name(name, ast.Load())
+        yield 0.0, name, parsed(name)
         if isinstance(new.op, ast.Mult):
             yield 0.0, f"1 - {name}", parsed(f"1 - {name}")
         if isinstance(new.op, ast.Div):

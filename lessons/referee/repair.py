@@ -15,6 +15,7 @@ import linecache
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -85,12 +86,16 @@ class Answer:
         new = ModuleType(self.module.__name__)
         vars(new).update(vars(self.module))
         vars(new)["_lap"] = functools.partial(next, iter(range(LAPS)))
-        for each in ({**self.code, name: code}).values():
-            exec(each, vars(new))
-        return new
+        with suppress(Exception):  # a decorator, a default or a class may run what was edited
+            for each in ({**self.code, name: code}).values():
+                exec(each, vars(new))
+            return new
+        return None
 
     def _compiled(self, tree: ast.stmt) -> CodeType:
-        return compile(ast.fix_missing_locations(ast.Module([tree], [])), "<edited>", "exec")
+        return compile(
+            ast.fix_missing_locations(ast.Module([tree], [])), "<edited>", "exec", dont_inherit=True
+        )
 
 
 def repair(

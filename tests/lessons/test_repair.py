@@ -139,6 +139,20 @@ def test_an_edit_with_which_a_loop_never_ends_is_given_up(tmp_path):
     assert repaired.says == "the factor 2 is one too many in the result"
 
 
+def test_an_answer_with_a_dataclass_is_mended(tmp_path):
+    begin = "from dataclasses import dataclass\n"
+    path = tmp_path / "exercise.py"
+    text = "@dataclass\nclass Cache:\n    x: float\n\ndef doubled(x):\n    return Cache(x + x + 1).x\n"
+    path.write_text(begin + text)
+    yours = Answer(load(path))
+
+    def check(impl):
+        assert_same(impl.doubled(X), 2 * X, "y")
+
+    repaired = repair(yours, "it", failure(check, yours.module), {"it": check}, ["doubled"])[0]
+    assert repaired.says == "the term 1 is one too many in the result"
+
+
 def test_a_function_that_is_to_do_mends_nothing(tmp_path):
     path = tmp_path / "exercise.py"
     path.write_text("def later(x):\n    raise NotImplementedError\n\ndef doubled(x):\n    return x * x * x\n")
