@@ -299,6 +299,12 @@ def _of_expression(node: ast.AST, scope: list[str], depth: int, kind: str, withi
             continue  # it is tried with the whole
         if isinstance(pattern, ast.Name) and not _fits(new, node, within):
             continue
+        if (
+            isinstance(new, ast.Name)
+            and isinstance(node, ast.Call)
+            and word_of(node).removesuffix("_like") in MAKERS
+        ):
+            continue  # then two names would be one array
         pieces = {letter: words(each) for letter, each in found.items()}
         part = "{t}" if depth == 1 else f"{pieces.get('a')} in {{t}}"
         for later, spoken, candidate in _candidates(scope, new, depth) if missing else [(0.0, "", None)]:
