@@ -115,8 +115,8 @@ def repair(
     with remembering() as differences, np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whatever an edit does
         for name, check in checks.items():
-            count = None
-            while count != len(differences):  # the second time, the central differences are known
+            count, price = None, 0
+            while count != len(differences) and price < most / 4:  # then the central differences are known
                 count = len(differences)
                 end, price = work(lambda check=check: failure(check, Limited(answer.module, functions)))
                 left -= price
