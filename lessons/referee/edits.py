@@ -140,7 +140,7 @@ def _entries(statement: ast.stmt, names: set[str], function: ast.FunctionDef) ->
     entries = [each for each in ast.walk(function) if isinstance(each, ast.Subscript)]
     arrays = {each.value.id for each in entries if isinstance(each.value, ast.Name)}
     arrays |= {each.arg for each in function.args.args}
-    return [f"{name}[{ast.unparse(target.slice)}]" for name in sorted(arrays & names)]
+    return [ast.unparse(ast.Subscript(ast.Name(name), target.slice)) for name in sorted(arrays & names)]
 
 
 def _made_of(right: list[ast.expr], function: ast.FunctionDef) -> set[str]:

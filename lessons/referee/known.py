@@ -17,6 +17,7 @@ import linecache
 import re
 import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import NamedTuple
@@ -112,8 +113,10 @@ class Search:
             return self._at_line(*kept_outside(self.text.trees, self.text.reached(functions)))
         key = tuple(sorted(functions))
         if key not in self.mended:
-            self.mended[key], spent = repair(self.text, failed, error, self.checks, functions, self.left)
-            self.left -= spent
+            self.mended[key] = None
+            with suppress(Exception):  # whatever a learner writes, the fault is to be reported
+                self.mended[key], spent = repair(self.text, failed, error, self.checks, functions, self.left)
+                self.left -= spent
         if not (found := self.mended[key]):
             return ""
         says, results = found.says, _results(found.function, self.lesson)

@@ -184,6 +184,12 @@ def test_every_edit_is_taken_back_and_can_be_said(tmp_path):
         assert ast.unparse(tree) == before
 
 
+def test_every_entry_that_is_written_to_can_be_said():
+    text = "def f(dy, n):\n    dx = n.copy()\n    for i in n:\n        dx[:, i] = n[i, ...]\n    return dx"
+    said = {edit.says for edit in edits(ast.parse(text).body[0])}
+    assert "the factor n[:, i] is missing in dx" in said
+
+
 KEPT = {}
 
 
