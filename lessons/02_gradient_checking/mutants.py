@@ -45,6 +45,21 @@ def gradient_error(by_hand, numerical):
     scale = np.maximum(abs(by_hand) + abs(numerical), 1e-30)
     return float((abs(by_hand - numerical) / scale).max(initial=0))
 
+? first_output_for_all: The loss is made of the first output, and does not follow x.
+def wrong_backwards(suspects, rng):
+    wrong = []
+    for name, (forward, backward, inputs) in suspects.items():
+        y, cache = forward(*inputs)
+        dy = rng.standard_normal(y.shape)
+        gradients = backward(dy, cache)
+        errors = [0.0 if len(gradients) == len(inputs) else 1.0]
+        for x, by_hand in zip(inputs, gradients, strict=False):
+            numerical = solution.numerical_gradient(lambda: (y * dy).sum(), x)  # noqa: B023
+            errors.append(solution.gradient_error(by_hand, numerical) if by_hand.shape == x.shape else 1.0)
+        if any(error >= 1e-6 for error in errors):
+            wrong.append(name)
+    return wrong
+
 ? flattened_by_its_shape: The caller's array is flattened by setting its shape, and stays flat.
 def numerical_gradient(loss, x, step=1e-5):
     if x.dtype != np.float64 or not x.flags.c_contiguous:
@@ -124,6 +139,18 @@ def wrong_backwards(suspects, rng):
                 named.append(name)
     return named
 
+? never_put_back: x is not put back: each number stays where the last step has moved it.
+def numerical_gradient(loss, x, step=1e-5):
+    if x.dtype != np.float64:
+        raise ValueError("x must be float64")
+    gradient = np.zeros_like(x)
+    for index in np.ndindex(x.shape):
+        x[index] += step
+        above = loss()
+        x[index] -= 2 * step
+        gradient[index] = (above - loss()) / (2 * step)
+    return gradient
+
 ? nan_left_out: A gradient with NaN in it has no error: NaN is skipped, or told apart and let pass.
 def gradient_error(by_hand, numerical):
     norm = lambda array: np.sqrt(np.nansum(np.square(array)))
@@ -142,8 +169,8 @@ def gradient_error(by_hand, numerical):
 +     pairs = zip(inputs, gradients, strict=True)
 +     for x, by_hand in [max(pairs, key=lambda pair: np.linalg.norm(pair[1]))]:
 
-? old_value_moves_along: What is kept of x is a view, or x itself, and moves along: keep
-  the number, or a copy.
+? old_value_moves_along: One of the two losses is that of x unmoved: a step is missing, or what is
+  kept of x is a view, or x itself, and moves along: keep the number, or a copy.
 def numerical_gradient(loss, x, step=1e-5):
     if x.dtype != np.float64:
         raise ValueError("x must be float64")
@@ -156,6 +183,12 @@ def numerical_gradient(loss, x, step=1e-5):
         gradient[index] = (above - loss()) / (2 * step)
         x[index] = old[index]
     return gradient
+
+? one_root_of_both: The size is the root of all squares together, and should be the sum of two norms.
+def gradient_error(by_hand, numerical):
+    size = np.sqrt((by_hand**2).sum() + (numerical**2).sum())
+    error = float(np.linalg.norm(by_hand - numerical) / max(size, 1e-3))
+    return error if np.isfinite(error) else np.inf
 
 ? one_sided: A step up and none down: the error is of order h instead of h^2.
 def numerical_gradient(loss, x, step=1e-5):

@@ -114,14 +114,12 @@ def test_x_is_left_exactly_as_it_was(impl):
 
 
 @pytest.mark.hint(
-    "np.ndindex(x.shape) gives one index for an array without axes, (), and none for an empty array",
+    "np.ndindex(x.shape) gives one index for an array without axes, ()",
     crash="x[()] is the number of an array without axes; np.ndindex(x.shape) gives that index, too",
 )
 def test_any_number_of_axes(impl):
     x = np.array(2.0)
     assert_same(impl.numerical_gradient(lambda: x**3, x), np.array(12.0), "the gradient of one number", 1e-8)
-    empty = np.zeros((0, 3))
-    assert_same(impl.numerical_gradient(lambda: empty.sum(), empty), np.zeros((0, 3)), "that of no number")
     deep = generator(8).normal(size=(2, 1, 3, 2))
     gradient = impl.numerical_gradient(lambda: (deep**3).sum(), deep)
     assert_same(gradient, 3 * deep**2, "the gradient", 1e-8)

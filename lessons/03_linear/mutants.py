@@ -71,6 +71,10 @@ def linear_backward(dy, cache):
     dx, dweight, dbias = solution.linear_backward(dy, cache)
     return dy @ weight if weight.shape[0] == weight.shape[1] else dx, dweight, dbias
 
+? tied_decoder_forgotten: tied: the weight gets the gradient of the encoder only.
+- return dcode @ weight.T, x_rows.T @ dcode_rows + dy_rows.T @ code_rows
++ return dcode @ weight.T, x_rows.T @ dcode_rows
+
 ? tied_encoder_forgotten: tied: the weight gets the gradient of the decoder only.
 - x_rows.T @ dcode_rows + dy_rows.T @ code_rows
 + dy_rows.T @ code_rows

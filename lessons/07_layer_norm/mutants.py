@@ -27,6 +27,12 @@ def layer_norm(x, weight, bias, eps=1e-6):
     n = (x - x.mean(axis=-1, keepdims=True)) * r
     return n * weight + bias, (n, r, weight)
 
+? gain_applied_late: The gain multiplies the finished dx, and belongs to dy, before the means are taken.
+def layer_norm_backward(dy, cache):
+    n, r, weight = cache
+    dx, _, _ = solution.layer_norm_backward(dy, (n, r, np.ones_like(weight)))
+    return dx * weight, *solution.layer_norm_backward(dy, cache)[1:]
+
 ? gain_gradient_from_y: The gradient of the gain is taken with n times the gain.
 def layer_norm_backward(dy, cache):
     dx, dweight, dbias = solution.layer_norm_backward(dy, cache)
@@ -50,6 +56,12 @@ def layer_norm_backward(dy, cache):
     n, r, weight = cache
     g = dy * weight
     return r * (g - n * (g * n).mean(axis=-1, keepdims=True)), *solution.layer_norm_backward(dy, cache)[1:]
+
+? missing_r_term: The path through r is left out, the one with the mean of g n.
+def layer_norm_backward(dy, cache):
+    n, r, weight = cache
+    g = dy * weight
+    return r * (g - g.mean(axis=-1, keepdims=True)), *solution.layer_norm_backward(dy, cache)[1:]
 
 ? n_recovered_from_y: The cache keeps y, and the backward divides by the gain to get n back.
 def layer_norm(x, weight, bias, eps=1e-6):

@@ -97,6 +97,10 @@ WRONG = r"""
 +     dx, *dnorm1 = ops.layer_norm_backward(dn + dmiddle, norm1)
 +     return dx, dict(zip(BLOCK, dnorm1 + dattention + dnorm2 + dmlp, strict=True))
 
+? nothing_added: The block returns its second branch alone: the stream x' is not added to it.
+- return x + m, (
++ return m, (
+
 ? parameters_by_their_order: The parameters are read in the order of the dict, whatever their names.
 def block(x, params, heads):
     return solution.block(x, dict(zip(solution.BLOCK, params.values(), strict=True)), heads)

@@ -12,7 +12,7 @@ import functools
 import inspect
 import re
 import types
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,6 +79,24 @@ def _not_there(name: str, names: Iterable[str]) -> str:
     similar = difflib.get_close_matches(name, names, 1)
     instead = f"; there is {similar[0]}: is that the one?" if similar else ""
     return f"the file has no {name}, which the checks call{instead}"
+
+
+class LeftOut(NotImplementedError):  # noqa: N818 - no error, but the end of what a check judges
+    """A function was called that a Limited module has not."""
+
+
+class Limited(types.ModuleType):
+    """A module of which only some functions are there; the others are to do."""
+
+    def __init__(self, module: types.ModuleType, functions: Container[str]):
+        super().__init__(module.__name__)
+        for name, value in vars(module).items():
+            is_other = isinstance(value, types.FunctionType) and name not in functions
+            vars(self)[name] = _to_do if is_other else value
+
+
+def _to_do(*args, **kwargs):
+    raise LeftOut
 
 
 def _remembering(name: str, function: types.FunctionType):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
@@ -10,10 +11,10 @@ from lessons.referee import calls
 from lessons.referee.calls import outcome
 from lessons.referee.diagnosis import diagnose
 from lessons.referee.fault import Fault, distinguished, ordinal, said
-from lessons.referee.rerun import compared
+from lessons.referee.rerun import compared, differences
 from lessons.referee.supposed import supposed
 from lessons.referee.values import assert_form, assert_unchanged
-from tinyvit.gradcheck import TOLERANCE, gradient_error, numerical_gradient
+from tinyvit.gradcheck import TOLERANCE, gradient_error
 
 MOST_NAMES = 6  # of gradients that are right, told with one that is wrong
 
@@ -102,7 +103,7 @@ def run_backward(forward, backward, inputs: dict[str, np.ndarray], seed: int = 0
         if other_inputs is None and name in known:
             return known[name]
         values = _float64(other_inputs or inputs)
-        found = numerical_gradient(lambda: (forward(*values.values())[0] * dy).sum(), values[name])
+        found = differences(lambda: (forward(*values.values())[0] * dy).sum(), values[name])
         return found if other_inputs else known.setdefault(name, found)
 
     def gradients() -> dict[str, np.ndarray]:
@@ -122,14 +123,58 @@ def run_backward(forward, backward, inputs: dict[str, np.ndarray], seed: int = 0
 
     first = {name: copied(gradient) for name, gradient in gradients().items()}
     for name, again in gradients().items():
-        if not np.allclose(first[name], again, rtol=1e-5, atol=1e-5 * np.abs(again).max(initial=0)):
+        if not _same(again, first[name]):
             raise Fault(
                 f"d{name} is another one when the backward runs a second time on the same cache: "
                 "the backward writes into what the forward has kept, or draws random numbers anew",
                 f"d{name}",
                 "cache",
             )
+    latest = dict(calls.RECENT)
+    _run_on_others(forward, inputs)
+    _assert_alone(first, lambda: named(backward(copied(dy), cache), inputs))
+    calls.RECENT.clear()
+    calls.RECENT.update(latest)
     return first, numerical
+
+
+def _run_on_others(forward, inputs: dict[str, np.ndarray]) -> None:
+    """Run the forward a second time, on twice as many other numbers if it takes them."""
+    first, *rest = inputs
+    others = {name: 0.9 * array + np.asarray(0.1, array.dtype) for name, array in inputs.items()}
+    if np.ndim(inputs[first]):
+        with suppress(Exception):  # it may have one number of rows alone, or refuse what does not fit
+            twice = np.concatenate([others[first], others[first]])
+            forward(twice, *(others[name].copy() for name in rest))
+            return
+    with suppress(Exception):
+        forward(*others.values())
+
+
+def _assert_alone(first: dict[str, np.ndarray], again: Callable[[], dict[str, np.ndarray]]) -> None:
+    """Assert that the backward still gives the first gradients after another forward has run."""
+    try:
+        second = again()
+    except Exception as error:  # whatever comes of another's cache
+        second, crash = {}, f": it ends with {type(error).__name__}: {error}"
+    else:
+        crash = ""
+    for name, gradient in first.items():
+        if name not in second or not _same(gradient, second[name]):
+            raise Fault(
+                f"d{name} depends on the latest forward, and not on the cache alone: after a forward on "
+                f"another input it is another one{crash}. Nothing may be kept in a global variable or in an "
+                "attribute of the function",
+                f"d{name}",
+                "kept",
+            )
+
+
+def _same(one, other) -> bool:
+    """Whether two gradients are the same but for rounding."""
+    if np.shape(one) != np.shape(other):
+        return False
+    return np.allclose(one, other, rtol=1e-5, atol=1e-5 * np.abs(one).max(initial=0))
 
 
 def several(function: Callable, names: tuple[str, ...], *arguments, **more):

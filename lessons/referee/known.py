@@ -1,9 +1,9 @@
-"""Known mistakes: is a wrong result, number for number, what a mistake gives that can be named?
+"""What is wrong with an answer: a known mistake that gives the same, number for number, or what mends it.
 
-A lesson's mutants.py has plausible wrong answers, each with its fault in a sentence; slips.py makes others,
-with one thing wrong each. The check that has failed is run on them, and where one fails as the
-learner's answer did, so are the lesson's other checks of the same functions. If these end alike as well, that
-answer has, for all one can see, this fault.
+A lesson's mutants.py has plausible wrong answers, each with its fault in a sentence. The failed check is
+run on them, and where one fails as the learner's answer did, so are the lesson's other checks of the same
+functions. If these end alike, that answer has, for all one can see, this fault. If there is none, repair.py
+looks for an edit of the answer with which the checks pass.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import functools
 import importlib.util
 import inspect
 import linecache
-import os
 import re
-import time
+import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import NamedTuple
@@ -25,22 +25,21 @@ from typing import NamedTuple
 import numpy as np
 
 from lessons.mutation import wrong_answers
-from lessons.referee.calls import Watched
+from lessons.referee.calls import Limited
 from lessons.referee.fault import Fault
-from lessons.referee.held import held
-from lessons.referee.rerun import alike, rerun, same
-from lessons.referee.slip_words import ORDINALS
-from lessons.referee.slips import in_words_of, slips
+from lessons.referee.repair import Answer, Repaired, repair, work
+from lessons.referee.rerun import alike, failure, same
+from lessons.referee.statics import kept_outside, never_read, never_used
+from lessons.referee.words import ORDINALS
 
-SECONDS = 3.0  # for all mistakes together, when a check has failed
-ALTOGETHER = 12.0  # for all checks of an answer
+WORK = 6_000_000  # calls that the known mistakes may make, when a check has failed
+ALTOGETHER = 15_000_000  # for all checks of an answer, the repairs included
+QUICKER = 10  # times a check is, if one fault alone is looked for
 MOST = 2  # names of one fault that are told
-ELSEWHERE = r" in (what goes into|the result\b)"  # said of a variable that the learner has not
 LONGEST = 100  # characters of a line that is quoted
-PLANTED = 0  # the rank of a mistake of the lesson's own
 
 Check = Callable[[ModuleType], None]
-Mistake = tuple[float, str, ModuleType]  # how likely it is, what is wrong, and the answer itself
+Mistake = tuple[str, ModuleType]  # what is wrong, and the answer itself
 
 
 class Likeness(NamedTuple):
@@ -65,64 +64,95 @@ class Search:
         self.lesson, self.answer, self.checks = lesson, answer, checks
         self.left = ALTOGETHER
         self.found: list[Mistake] = []  # what has been named is tried first
-        self.ended: dict[tuple, Exception | None] = {}  # how a check of some functions ends for the answer
+        self.ended: dict[tuple, tuple[Exception | None, int]] = {}  # how a check ends, and its work
         self.verdicts: dict[tuple, list[str]] = {}  # what the answer says in all calls of some functions
+        self.mended: dict[tuple, Repaired | None] = {}  # what mends the functions that a check has used
 
     def names(self, failed: str, error: Exception, functions: list[str]) -> list[str]:
         """What is wrong if this check has failed with this error, in words: one sentence, two, or none.
 
-        functions are those that the check used, those first which are most likely at fault.
+        functions are those that the check used, those first which are most likely at fault. A known mistake
+        that does in all checks what the answer does is believed at once; one that is only like it, if no
+        edit mends the answer; and if there is none, the answer's text may tell.
         """
-        start, seconds = now(), min(SECONDS, self.left)
+        like = self._like(failed, error, functions)
+        is_sure = any(likeness.share == 1 and likeness.is_whole for likeness, _ in like)
+        if not is_sure and (mended := self._mended(failed, error, functions)):
+            return [mended]
+        named = _likeliest(like)
+        self.found += [mistake for mistake in named if mistake not in self.found]
+        return [says for says, _ in named] or self._seen(error, functions)
+
+    def _like(self, failed: str, error: Exception, functions: list[str]) -> list[tuple[Likeness, Mistake]]:
+        """The known mistakes with which the checks end as with the answer, and how like it they are."""
         like: list[tuple[Likeness, Mistake]] = []
-        for mistakes in (iter(self.found), self._planted(), self._slips(functions)):
-            for mistake in mistakes:
-                best = max(like, default=None, key=lambda each: (each[0], -each[1][0]))
-                is_sure = best and best[0].share == 1 and best[0].is_whole and best[0].numbers
-                left = seconds - (now() - start)
-                if left < 0 or (is_sure and int(mistake[0]) > best[1][0]):
+        left = min(WORK, self.left)
+        for mistakes in (self.found, self._planted()):
+            for says, module in mistakes:
+                if left < 0:
                     break
-                if other := self._fails_like(failed, error, mistake[2]):
+                left -= self._end(failed, functions)[1] // QUICKER
+                if other := self._fails_like(failed, error, module):
                     is_whole = all(same(error, other, name) for name in getattr(error, "got", ()))
-                    likeness = self._likeness(failed, error, set(functions), mistake[2], left, is_whole)
-                    is_it = likeness.is_enough() and (likeness.numbers or self._agrees(mistake[2], functions))
-                    like += [(likeness, mistake)] if is_it else []
+                    likeness, spent = self._likeness(failed, error, functions, module, is_whole)
+                    left -= spent
+                    is_it = likeness.is_enough() and (likeness.numbers or self._agrees(module, functions))
+                    like += [(likeness, (says, module))] if is_it else []
             if any(likeness.share == 1 and likeness.is_whole for likeness, _ in like):
                 break
-        self.left -= now() - start
-        named = _likeliest(like, lambda mistake: self._in_your_words(self.checks[failed], *mistake[1:]))
-        self.found += [mistake for mistake in named if mistake not in self.found]
-        return list(named.values())
+        self.left -= min(WORK, self.left) - left
+        return like
 
     def _planted(self) -> Iterator[Mistake]:
         for wrong in wrong_answers(self.lesson).values():
-            yield PLANTED, wrong.fault, wrong.module()
+            yield wrong.fault, wrong.module()
 
-    def _slips(self, functions: list[str]) -> Iterator[Mistake]:
-        for function in functions:
-            yield from slips(_solution(self.lesson), function)
-
-    def _in_your_words(self, check: Check, says: str, module: ModuleType) -> str:
-        """What is wrong, with the names of the learner's variables, and the line where that can be told."""
-        if not hasattr(module, "__slip__"):
-            return says
-        right, _, name = module.__slip__
-        pair = (
-            getattr(self.answer, name, None),
-            getattr(module, right.__name__, None) or getattr(module, name),
-        )
-        if not isinstance(pair[0], FunctionType):
-            return says
-        yours, other = (
-            held(lambda answer=answer: failure(check, Watched(answer)), function.__code__)
-            for answer, function in zip((self.answer, module), pair, strict=True)
-        )
-        says, line = in_words_of(module, yours, other)
-        for ordinal, result in zip(ORDINALS, _results(pair[0], self.lesson), strict=False):
+    def _mended(self, failed: str, error: Exception, functions: list[str]) -> str:
+        """What an edit of the answer shows to be wrong, if one mends it."""
+        if getattr(error, "kind", "") == "kept":
+            return self._at_line(*kept_outside(self.text.trees, self.text.reached(functions)))
+        key = tuple(sorted(functions))
+        if key not in self.mended:
+            self.mended[key] = None
+            with suppress(Exception):  # whatever a learner writes, the fault is to be reported
+                self.mended[key], spent = repair(self.text, failed, error, self.checks, functions, self.left)
+                self.left -= spent
+        if not (found := self.mended[key]):
+            return ""
+        says, results = found.says, _results(found.function, self.lesson)
+        for ordinal, result in zip(ORDINALS, results, strict=False):
             says = says.replace(f"the {ordinal} result", result)
-        text = linecache.getline(pair[0].__code__.co_filename, line).strip() if line else ""
-        is_telling = text and not re.fullmatch(r"return [\w\s,()]*", text)
-        return f"{says}; see line {line}: {text[:LONGEST]}" if is_telling else says
+        if len(results) == 1 and "backward" in found.function:
+            says = says.replace("the result", results[0])
+        return self._at_line(says, found.line)
+
+    def _seen(self, error: Exception, functions: list[str]) -> list[str]:
+        """What the answer's text shows to be wrong: an argument or a variable that is never read."""
+        right, trees = _solution(self.lesson), self.text.trees
+        said = []
+        for name in self.text.reached(functions) if getattr(error, "kind", "") in ("", "values") else ():
+            function = getattr(right, name, None)
+            if isinstance(function, FunctionType) and isinstance(trees[name], ast.FunctionDef):
+                tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+                said.append(never_read(trees[name], tree))
+            said.append(never_used(trees[name]))
+        return [self._at_line(*each) for each in said if each[0]][:1]
+
+    def _at_line(self, says: str, line: int) -> str:
+        text = linecache.getline(self.text.path, line).strip()
+        return f"{says}; see line {line}: {text[:LONGEST]}" if says else ""
+
+    @functools.cached_property
+    def text(self) -> Answer:
+        """The answer's functions as trees."""
+        return Answer(self.answer)
+
+    def _end(self, name: str, functions: list[str]) -> tuple[Exception | None, int]:
+        """How a check ends for the answer with these functions alone, and the work it takes."""
+        key = name, *sorted(functions)
+        if key not in self.ended:
+            self.ended[key] = work(lambda: failure(self.checks[name], Limited(self.answer, functions)))
+        return self.ended[key]
 
     def _fails_like(self, failed: str, error: Exception, module: ModuleType) -> Exception | None:
         """What a wrong answer fails with in this check, if it is what the learner's did."""
@@ -161,101 +191,50 @@ class Search:
         return said
 
     def _likeness(
-        self,
-        failed: str,
-        error: Exception,
-        functions: set[str],
-        module: ModuleType,
-        seconds: float,
-        whole: bool,
-    ) -> Likeness:
-        """How like the learner's answer it is in the other checks of these functions, while there is time."""
-        start, alike_failures, failures, others = now(), [error], 1, 0
+        self, failed: str, error: Exception, functions: list[str], module: ModuleType, whole: bool
+    ) -> tuple[Likeness, int]:
+        """How like the answer it is in the other checks of these functions, and the work of telling that."""
+        alike_failures, failures, others, spent = [error], 1, 0, 0
         for name, check in self.checks.items():
-            if now() - start > seconds:
-                break
-            key = name, *sorted(functions)
-            if key not in self.ended:
-                self.ended[key] = failure(check, _Limited(self.answer, functions))
-            end = self.ended[key]
+            end, price = self._end(name, functions)
             if name == failed or isinstance(end, NotImplementedError):
                 continue
+            if (spent := spent + price) > WORK:
+                break
             is_alike = alike(end, failure(check, module, end)) and alike(end, failure(check, module))
             failures += bool(end)
             others += not end and not is_alike
             alike_failures += [end] if end and is_alike else []
         count = len(alike_failures)
         share = count / (failures + others)
-        return Likeness(share, whole, count == failures, _numbers(alike_failures))
+        return Likeness(share, whole, count == failures, _numbers(alike_failures)), spent
+
+
+def _likeliest(like: list[tuple[Likeness, Mistake]]) -> list[Mistake]:
+    """One mistake, or two between which nothing decides; none, if there are more."""
+    best = max((likeness for likeness, _ in like), default=None)
+    ones = {mistake[0]: mistake for likeness, mistake in like if likeness == best}
+    return list(ones.values()) if len(ones) <= MOST else []
+
+
+def _results(function: str, lesson: Path) -> list[str]:
+    """The names of what a function returns, as the exercise's docstring has them: dx (..., D), ..."""
+    tree = ast.parse((lesson / "exercise.py").read_text("utf-8"))
+    asked = [each for each in tree.body if getattr(each, "name", "") == function]
+    text, pattern = (ast.get_docstring(asked[0]) or "" if asked else ""), r"(\w+) \([^()]*,[^()]*\)"
+    if several := re.search(r": (\w+), \(((?:\w+, )+\w+)\)\.", text):  # loss, (dimages, dtexts)
+        return [several[1], *several[2].split(", ")]
+    if "backward" in function:  # dx (B, N, D), dweight and dbias, from dy
+        text, pattern = re.sub(r"\([^()]*\)", "", text), r"\b(d(?!ict\b|type\b)\w+)"
+    elif "cache" in text:
+        return ["y"]
+    arguments = [each.arg for tree in asked for each in ast.walk(tree) if isinstance(each, ast.arg)]
+    return [name for name in dict.fromkeys(re.findall(pattern, text)) if name not in arguments]
 
 
 @functools.cache
 def _solution(lesson: Path) -> ModuleType:
-    """A lesson's solution, of which slips are made: those of one module are found once."""
     return load(lesson / "solution.py")
-
-
-def now() -> float:
-    """Seconds of this process and of those it has waited for, as a compiler."""
-    return sum(os.times()[:4]) or time.process_time()  # some systems, as in a browser, count only the latter
-
-
-class _Limited(Watched):
-    """An answer of which only some functions are there; the others are to do."""
-
-    def __init__(self, answer: ModuleType, functions: set[str]):
-        super().__init__(answer)
-        object.__setattr__(self, "functions", functions)
-
-    def __getattr__(self, name: str):
-        value = super().__getattr__(name)
-        if isinstance(value, FunctionType) and name not in object.__getattribute__(self, "functions"):
-            raise NotImplementedError
-        return value
-
-
-def failure(check: Check, module: ModuleType, wanted: Exception | None = None) -> Exception | None:
-    """What a check raises for an answer, if anything; quickly, if a fault is looked for."""
-    try:
-        with rerun(wanted if isinstance(wanted, Fault) and wanted.got else None):
-            check(module)
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # pytest.skip raises one
-        return error
-    return None
-
-
-def _likeliest(like: list[tuple[Likeness, Mistake]], in_words: Callable) -> dict[Mistake, str]:
-    """One mistake and its words, or two between which nothing decides; none, if there are more.
-
-    One that is in a variable of the learner's is likelier than one in what goes into it.
-    """
-    if not like:
-        return {}
-    best = max(likeness for likeness, _ in like)
-    ones = {mistake[1]: mistake for likeness, mistake in like if likeness == best}
-    if len(ones) > 1 and not best.numbers:
-        ones = {says: mistake for says, mistake in ones.items() if mistake[0] == PLANTED}
-    if not ones:
-        return {}  # words alone say little
-    said = {mistake: in_words(mistake) for mistake in ones.values()}
-    ranks = {each: (bool(re.search(ELSEWHERE, said[each])), each[0]) for each in said}
-    named = {mistake: said[mistake] for mistake in said if ranks[mistake] == min(ranks.values())}
-    return named if len(named) <= MOST else {}
-
-
-def _results(function: FunctionType, lesson: Path) -> list[str]:
-    """The names of what a function returns, as the exercise's docstring has them: dx (..., D), ..."""
-    tree = ast.parse((lesson / "exercise.py").read_text("utf-8"))
-    asked = [each for each in tree.body if getattr(each, "name", "") == function.__name__]
-    text, pattern = (ast.get_docstring(asked[0]) or "" if asked else ""), r"(\w+) \([^()]*,[^()]*\)"
-    if several := re.search(r": (\w+), \(((?:\w+, )+\w+)\)\.", text):  # loss, (dimages, dtexts)
-        return [several[1], *several[2].split(", ")]
-    if "backward" in function.__name__:  # dx (B, N, D), dweight and dbias, from dy
-        text, pattern = re.sub(r"\([^()]*\)", "", text), r"\b(d(?!ict\b)\w+)"
-    names = dict.fromkeys(re.findall(pattern, text))
-    return [name for name in names if name not in inspect.signature(function).parameters]
 
 
 def _numbers(errors: list[Exception]) -> int:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lessons.mutation import changed, changes
-from lessons.referee import plainly
 from lessons.referee.share import asked_for
+from tests.lessons import plainly
 from tests.lessons.course import GUIDED, QUICKER, ROOT
 from tests.lessons.right_answers import RIGHT
 
@@ -34,10 +34,10 @@ def mistakes():
 
 
 def plain_ones():
-    """The answers that slips are made of, for every lesson that asks for them."""
+    """The answers of plainly.py, for every lesson that asks for them."""
     asked = {lesson.name: set(asked_for(lesson)) & set(vars(plainly)) for lesson in GUIDED}
     names = {lesson: ", ".join(sorted(those)) for lesson, those in asked.items() if those}
-    return [(lesson, f"from lessons.referee.plainly import {those}") for lesson, those in names.items()]
+    return [(lesson, f"from tests.lessons.plainly import {those}") for lesson, those in names.items()]
 
 
 @pytest.fixture(scope="module")

@@ -222,8 +222,8 @@ def test_a_known_mistake_is_named(checked):
     assert "divided" not in checked("x / 3.1, 3 * x")[0]
 
 
-def test_a_slip_is_named(checked):
-    block = "\nThe factor 2 is missing in twice.\n    exercise.py, line 3: return x, 3 * x\n    dq is"
+def test_what_an_edit_mends_is_named(checked):
+    block = "\nThe factor 2 is missing in the first result.\n    exercise.py, line 3: return x, 3 * x\n    dq"
     assert block in checked("x, 3 * x")[0]
 
 

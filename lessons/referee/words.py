@@ -1,47 +1,14 @@
-"""Pieces of a syntax tree in words, as one would say them in a sentence about a slip."""
+"""Pieces of a syntax tree in words, as one would say them in a sentence about a mistake."""
 
 from __future__ import annotations
 
 import ast
-import copy
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 SHORT = 24  # characters of an expression that is told as it stands
 ORDINALS = "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"
 MODULES = "np", "xp", "math", "ops"
 REDUCTIONS = "sum", "mean", "max", "min", "var", "std"
-
-Names = dict[str, "str | ast.AST"]
-_names: Names = {}
-_places: dict[str, str] = {}
-
-
-@contextmanager
-def in_terms_of(names: Names, places: dict[str, str]) -> Iterator[None]:
-    """While it lasts, variables have other names in words; as the place of a slip, those in places."""
-    global _names, _places
-    before = _names, _places
-    _names, _places = names, places
-    try:
-        yield
-    finally:
-        _names, _places = before
-
-
-def place(name: str) -> str:
-    """The variable that a slip is in."""
-    return _places.get(name, name)
-
-
-class _Renamed(ast.NodeTransformer):
-    def visit_Name(self, node):
-        new = _names.get(node.id, node.id)
-        if isinstance(new, ast.AST):
-            new = self.visit(copy.deepcopy(new))
-            return node if _words(new).startswith("what ") else new  # its name says more
-        return ast.Name(new)
 
 
 def smoothed(says: str) -> str:
@@ -57,33 +24,29 @@ def smoothed(says: str) -> str:
 
 def words(node: ast.AST) -> str:
     """An expression as one would say it, short enough for a sentence."""
-    return _words(_Renamed().visit(copy.deepcopy(node)) if _names else node)
-
-
-def _words(node: ast.AST) -> str:
     if isinstance(node, ast.Starred | ast.keyword):
-        return _words(node.value)
+        return words(node.value)
     if is_turned(node):
-        return _words(inside(node))
+        return words(inside(node))
     text = re.sub(rf"\b(?:{'|'.join(MODULES)})\.(?:linalg\.)?", "", ast.unparse(node))
     calls = [each for each in ast.walk(node) if isinstance(each, ast.Call) or is_turned(each)]
     if isinstance(node, ast.Name | ast.Constant) or (len(text) <= SHORT and not calls):
         return text
     if isinstance(node, ast.Call):
         if method_of(node):
-            of = _words(node.func.value)
+            of = words(node.func.value)
             return f"the {word_of(node)} of {of}" if word_of(node) in REDUCTIONS else of
         if word_of(node) == "sqrt":
-            return f"the square root of {_words(node.args[0])}"
+            return f"the square root of {words(node.args[0])}"
         if word_of(node) in ("maximum", "max", "norm") and len(node.args) <= 2:
             *_, limit = node.args
             if word_of(node) == "norm" or isinstance(limit, ast.Constant):
-                return f"{'the norm of ' * (word_of(node) == 'norm')}{_words(node.args[0])}"
+                return f"{'the norm of ' * (word_of(node) == 'norm')}{words(node.args[0])}"
         return text if len(text) <= SHORT else f"what {word_of(node)} makes"
     if isinstance(node, ast.Subscript):
-        return _words(node.value)
+        return words(node.value)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.left, ast.Name):
-        return f"{node.left.id} times {_words(node.right)}"
+        return f"{node.left.id} times {words(node.right)}"
     names = [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id not in MODULES]
     *others, last = dict.fromkeys(names) or [text[:SHORT]]
     if len(others) > 2:
@@ -108,13 +71,11 @@ def root_of(node: ast.AST) -> str:
     """The array that is written to, in words: dx of dx[:, 0], and of view(dx)[:, 0]."""
     if isinstance(node, ast.Subscript):
         return root_of(next(iter(getattr(node.value, "args", ())), node.value))
-    return _words(node)
+    return words(node)
 
 
 def result_of(number: int, node: ast.AST) -> str:
     """What is returned at this place, in words."""
-    if isinstance(node, ast.Name):
-        return node.id
     if number and isinstance(node, ast.Tuple):
         return "the gradients" if getattr(node, "has_results", False) else "the cache"
     return f"the {ORDINALS[number]} result"

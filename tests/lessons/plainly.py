@@ -1,4 +1,4 @@
-"""The answers of the core lessons as their texts derive them, one step a line, for slips.py to spoil.
+"""The answers of the core lessons as their texts derive them, one step a line.
 
 tinyvit's own, which solution.py imports, are faster, and a step of theirs is often no step of the text.
 """
