@@ -68,10 +68,11 @@ export function setUpEditor() {
     const href = URL.createObjectURL(new Blob([field.value], { type: "text/x-python" }));
     make("a", { href, download: "exercise.py" }).click();
   };
+  const file = make("input", { type: "file", accept: ".py" });
+  file.onchange = async () => set(await file.files[0].text());
   one(".upload").onclick = () => {
-    const input = make("input", { type: "file", accept: ".py" });
-    input.onchange = async () => set(await input.files[0].text());
-    input.click();
+    file.value = ""; // so that the same file can be chosen again
+    file.click();
   };
   one(".afresh").onclick = () => {
     if (confirm("Throw away what you wrote here, and start this exercise afresh?")) set(first);
