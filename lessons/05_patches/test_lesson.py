@@ -247,6 +247,11 @@ def _patches_backwards_backward(dy, cache):
     return dy[:, :0:-1], dy[:, 0].sum(axis=0)
 
 
+def _one_more(x, token):
+    y, cache = class_token(x, token)
+    return y + 1, cache
+
+
 WRONG = {
     "dtoken is that of the first image, times the number of images": (class_token, _first_image_only),
     "dtoken is divided by the number of patches": (class_token, _share_of_each_patch),
@@ -262,6 +267,7 @@ WRONG = {
         _in_the_first_image_only_backward,
     ),
     "the forward turns the order of the patches round": (_patches_backwards, _patches_backwards_backward),
+    "the forward adds 1 to every number": (_one_more, class_token_backward),
 }
 
 

@@ -6,6 +6,21 @@ WRONG = r"""
 - return dq, dk, np.einsum("pt,htn->phn", places, dangles + from_keys)
 + return dq, dk, np.einsum("pt,htn->phn", places, dangles - from_keys)
 
+? angles_repeated_for_neighbours: Each angle stands twice side by side, as for pairs of neighbours, and the halves are turned.
+def turn_patches(x, angles):
+    cos, sin = np.repeat(np.cos(angles), 2, axis=1), np.repeat(np.sin(angles), 2, axis=1)
+    y, T, half = x.copy(), len(angles), x.shape[-1] // 2
+    turned = np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
+    y[:, :, -T:] = x[:, :, -T:] * cos + turned[:, :, -T:] * sin
+    return y, (cos, sin)
+
+def turn_patches_backward(dy, cache):
+    (cos, sin), T, half = cache, len(cache[0]), dy.shape[-1] // 2
+    dx, back = dy.copy(), dy[:, :, -T:] * sin
+    dx[:, :, -T:] = dy[:, :, -T:] * cos
+    dx[:, :, -T:] += np.concatenate([back[..., half:], -back[..., :half]], axis=-1)
+    return dx
+
 ? class_token_turned_too: The tokens before the patches turn as the first patch does.
 def turn_patches(x, angles):
     others = x.shape[2] - len(angles)
