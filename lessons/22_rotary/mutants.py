@@ -6,7 +6,8 @@ WRONG = r"""
 - return dq, dk, np.einsum("pt,htn->phn", places, dangles + from_keys)
 + return dq, dk, np.einsum("pt,htn->phn", places, dangles - from_keys)
 
-? angles_repeated_for_neighbours: Each angle stands twice side by side, as for pairs of neighbours, and the halves are turned.
+? angles_repeated_for_neighbours: Each angle stands twice side by side, as for pairs of
+  neighbours, and the halves are turned.
 def turn_patches(x, angles):
     cos, sin = np.repeat(np.cos(angles), 2, axis=1), np.repeat(np.sin(angles), 2, axis=1)
     y, T, half = x.copy(), len(angles), x.shape[-1] // 2
