@@ -96,6 +96,7 @@ def test_common_flags_are_in_help_and_rare_ones_in_help_all(go):
         (predict, "--pretrained a --arch b c.png", "--weights?"),
         (evaluate, "run photos", "did you mean --data-dir photos?"),
         (info, "Ti_16_384", "Ti_16-384?"),
+        (evaluate, "B_16", "ViT-B_16?"),
         (export, "vit_base_patch16_224 a.npz", "ViT-B_16?"),
         (export, "vit_tiny_patch16_224 a.npz", "Ti_16-224?"),
         (study, "scalling", "scaling?"),

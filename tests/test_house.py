@@ -21,7 +21,7 @@ TESTS = Path(__file__).parent
 SOURCES = (".py", ".cu", ".cuh", ".js", ".css", ".html")
 TOP = "tinyvit"  # the commands, and what `import tinyvit` gives
 BUDGET = {  # lines, files; a room imports nothing from the rooms below it
-    "support": (2_760, 20),
+    "support": (2_761, 20),
     "ops": (1_833, 32),
     "model": (3_590, 35),
     "objectives": (270, 3),

@@ -128,7 +128,8 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
     """' (did you mean NAME?)', to follow the word in a message, with one of the names; '' if none is near."""
     known = {_plain(name): name for name in names}
     meant = [name for name in meanings(word) if name in known]
-    near = meant or difflib.get_close_matches(_plain(word), known, 1, 0.7)
+    near = meant or [name for name in known if name.endswith(f"-{_plain(word)}")]
+    near = near or difflib.get_close_matches(_plain(word), known, 1, 0.7)
     return f" (did you mean {known[near[0]]}?)" if near else ""
 
 
