@@ -1,10 +1,12 @@
 """The referee: what it accepts, what it refuses, and which result and kind of fault it names."""
 
+import doctest
 import types
 
 import numpy as np
 import pytest
 
+from lessons import referee
 from lessons.referee import (
     Fault,
     assert_exposed,
@@ -387,3 +389,8 @@ def test_a_misspelt_function_is_answered_with_the_one_that_is_there():
     answer.normalize = abs
     with pytest.raises(AttributeError, match=r"has no normalise.*; there is normalize"):
         calls.Watched(answer).normalise()
+
+
+def test_it_judges_a_gradient_of_ones_own():
+    result = doctest.testmod(referee, optionflags=doctest.ELLIPSIS)
+    assert result.attempted and not result.failed
