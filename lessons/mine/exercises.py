@@ -98,7 +98,7 @@ def _judged(operation: Operation, results: list[dict]) -> tuple[str, str]:
     """
     passed = 0
     for result in results:
-        missing = re.search(r"has no attribute '(\w+)'$", result["message"])  # it was deleted
+        missing = re.match(r"the file has no (\w+), which", result["message"])  # it was deleted
         used = {*result["functions"], *(missing.groups() if missing else ())}
         if (used and not used & set(operation.functions)) or used - OPERATION_OF.keys():
             continue
