@@ -25,7 +25,7 @@ from lessons.referee.calls import LeftOut, Limited
 from lessons.referee.edits import LAP, Edit, edits
 from lessons.referee.rerun import failure, remembering
 
-WORK = 6_000_000  # calls that the checks of one fault may make
+WORK = 4_000_000  # calls that the checks of one fault may make
 LEAST = 300  # calls that every check is counted as, for what it takes to begin
 PYTHON = 4  # calls that one of a function in Python is counted as
 LARGE, NUMBERS = 1000, 5  # of a larger array, so many numbers take as long as a call
