@@ -69,8 +69,8 @@ def test_a_plain_step_enters_few_functions_and_no_later_part():
         sys.setprofile(None)
     files = {file for file, _ in entered}
     assert not [file for file in files if "later" in file]
-    assert len(files) <= 18 and len(entered) <= 62
-    assert sum(lines_of_code(PACKAGE / file) for file in files) <= 782
+    assert len(files) <= 19 and len(entered) <= 62
+    assert sum(lines_of_code(PACKAGE / file) for file in files) <= 787
 
 
 def lines_of_code(file):

@@ -8,12 +8,12 @@ from tinyvit import model
 from tinyvit.backend import Array
 from tinyvit.data import BatchPlan, make_batch
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.params import ParallelMap, one_after_another
 from tinyvit.model.passes import check_images
 from tinyvit.model.stage import frozen_up_to, infer_through
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Corruption, Noise
 from tinyvit.optim import Average, Optimizer, clip_norm
+from tinyvit.optim.spread import ParallelMap, one_after_another
 from tinyvit.support.distributed import ALONE, Ranks
 
 

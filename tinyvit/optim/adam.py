@@ -20,8 +20,9 @@ import math
 from typing import Any
 
 from tinyvit.backend import Array, array_module
-from tinyvit.model.params import ParallelMap, Params, chunks, one_after_another
+from tinyvit.model.params import Params
 from tinyvit.optim.interface import Optimizer
+from tinyvit.optim.spread import ParallelMap, chunks, one_after_another
 
 
 class Adam(Optimizer, kernels="adam"):

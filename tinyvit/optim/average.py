@@ -17,7 +17,8 @@ far until that is more than d asks for.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tinyvit.model.params import Params, chunks
+from tinyvit.model.params import Params
+from tinyvit.optim.spread import chunks
 
 
 class Average:

@@ -10,7 +10,8 @@ import math
 import numpy as np
 
 from tinyvit.backend import Array, array_module
-from tinyvit.model.params import ParallelMap, Params, Piece, chunks, one_after_another
+from tinyvit.model.params import Params
+from tinyvit.optim.spread import ParallelMap, Piece, chunks, one_after_another
 
 
 def clip_norm(

@@ -19,7 +19,8 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Protocol
 
 from tinyvit.backend import Array
-from tinyvit.model.params import ParallelMap, Params, Piece
+from tinyvit.model.params import Params
+from tinyvit.optim.spread import ParallelMap, Piece
 
 
 class Optimizer(Protocol):

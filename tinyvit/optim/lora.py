@@ -23,8 +23,9 @@ import numpy as np
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.layout import ParamSpec
-from tinyvit.model.params import Params, Piece
+from tinyvit.model.params import Params
 from tinyvit.optim.interface import Optimizer
+from tinyvit.optim.spread import Piece
 from tinyvit.optim.subset import SubsetOptimizer
 from tinyvit.support.errors import UserError
 

@@ -50,9 +50,10 @@ import numpy as np
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.layout import ParamSpec
-from tinyvit.model.params import ParallelMap, Params, chunks, one_after_another, places
+from tinyvit.model.params import Params, places
 from tinyvit.optim.adam import AdamW
 from tinyvit.optim.interface import Optimizer
+from tinyvit.optim.spread import ParallelMap, chunks, one_after_another
 
 _PIECE_BYTES = 1 << 18  # of matrices orthogonalised together, so that all of them stay in a core's cache
 _RMS = 0.2  # of an update of AdamW, in learning rates

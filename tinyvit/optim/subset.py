@@ -11,8 +11,9 @@ from math import prod
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.layout import ParamSpec
-from tinyvit.model.params import ParallelMap, Params, Piece
+from tinyvit.model.params import Params
 from tinyvit.optim.interface import Optimizer
+from tinyvit.optim.spread import ParallelMap, Piece
 
 
 @dataclass(eq=False)

@@ -29,11 +29,11 @@ from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later.resnet import resnet_largest_array
 from tinyvit.model.layout import depth
-from tinyvit.model.params import one_after_another
 from tinyvit.model.passes import check_images
 from tinyvit.model.stage import Stage, frozen_up_to, infer_through
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Corruption, Noise
+from tinyvit.optim.spread import one_after_another
 from tinyvit.support.cores import available_cores, available_memory
 
 # Micro-batches are sized so that the largest array has about this many bytes.
