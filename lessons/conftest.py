@@ -32,9 +32,9 @@ from lessons.faults import PARTS, Block, blocks
 from lessons.mutation import wrong_answers
 from lessons.referee import calls, unwritten
 from lessons.referee.fingerprint import fingerprint
-from lessons.referee.known import Search, load
+from lessons.referee.known import Search
 from lessons.referee.rerun import differences, rerun, unknown, wanted
-from lessons.start import file_of
+from lessons.start import file_of, load
 
 HERE = Path(__file__).parent
 TODO, DONE, WRONG = "to do", "done", "wrong"

@@ -10,8 +10,7 @@ import argparse
 import time
 from pathlib import Path
 
-from lessons.mine.answers import load
-from lessons.start import file_of
+from lessons.start import file_of, load
 from tinyvit.data import load_dataset
 from tinyvit.engine.blas import keep_freed_memory
 from tinyvit.support.shell.ending import ending

@@ -13,8 +13,8 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-from lessons.mine.answers import is_written, load
-from lessons.start import file_of
+from lessons.mine.answers import is_written
+from lessons.start import file_of, load
 from tinyvit.data import hold_out, load_dataset
 from tinyvit.engine.blas import keep_freed_memory
 from tinyvit.model import initialise, preset

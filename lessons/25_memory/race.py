@@ -20,8 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lessons.mine.answers import load
-from lessons.start import file_of
+from lessons.start import file_of, load
 
 GOAL = 1.5
 NUMBERS = 5_400_000

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import contextlib
 import difflib
-import importlib.util
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from lessons.start import LESSONS, file_of
+from lessons.start import LESSONS, file_of, load
 
 
 def yours(*names: str) -> Callable | tuple[Callable, ...]:
@@ -48,14 +47,6 @@ def is_written(lesson: Path, name: str) -> bool:
     """
     node = _named(file_of(lesson)).get(name)
     return node is not None and not any(map(_is_to_do, ast.walk(node)))
-
-
-def load(path: Path) -> ModuleType:
-    """The module in a file, as it is now: bytecode is told from that of a second ago by its size alone."""
-    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module))
-    return module
 
 
 @cache

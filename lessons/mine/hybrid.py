@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from lessons.mine.adapters import replacements
-from lessons.mine.answers import load
 from lessons.mine.operations import OPERATION_OF, OPERATIONS, Operation
 from lessons.mine.planting import Mutant
+from lessons.start import load
 
 
 class Broken(Exception):  # noqa: N818 - as with referee.Fault

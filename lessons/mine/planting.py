@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from lessons.mine.answers import LESSONS, load
+from lessons.mine.answers import LESSONS
 from lessons.mine.operations import OPERATIONS, Operation
 from lessons.mutation import wrong_answers
+from lessons.start import load
 from tinyvit.support.errors import UserError
 
 

@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 
 from lessons.mine.adapters import training_config
-from lessons.mine.answers import asked_in, load
+from lessons.mine.answers import asked_in
 from lessons.mine.hybrid import Broken, Hybrid
 from lessons.mine.operations import OF_THE_MODEL, Operation
 from lessons.referee import assert_gradient, assert_operation, assert_same, assert_untouched
+from lessons.start import load
 from tinyvit import model, objectives, optim
 from tinyvit.data import plan_batch
 from tinyvit.engine import ReferenceEngine, Training

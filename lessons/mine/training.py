@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lessons.mine.adapters import training_config
-from lessons.mine.answers import asked_in, load
+from lessons.mine.answers import asked_in
 from lessons.mine.hybrid import Hybrid
+from lessons.start import load
 from tinyvit import data, optim
 from tinyvit.data import Dataset, ImageSet, epoch_order, plan_batch
 from tinyvit.data.shapes import make_shapes

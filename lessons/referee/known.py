@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-import importlib.util
 import inspect
 import linecache
 import re
@@ -31,6 +30,7 @@ from lessons.referee.repair import Answer, Repaired, repair, work
 from lessons.referee.rerun import alike, failure, same
 from lessons.referee.statics import kept_outside, never_read, never_used
 from lessons.referee.words import ORDINALS
+from lessons.start import load
 
 WORK = 6_000_000  # calls that the known mistakes may make, when a check has failed
 ALTOGETHER = 15_000_000  # for all checks of an answer, the repairs included
@@ -248,11 +248,3 @@ def _numbers(errors: list[Exception]) -> int:
     ]
     sizes = np.unique(np.abs(np.concatenate([np.zeros(0), *arrays])).round(9))
     return int((sizes[np.isfinite(sizes)] > 0).sum()) + len(re.findall(r"\d+", " ".join(words)))
-
-
-def load(path: Path) -> ModuleType:
-    """The module in a file, as it is now: bytecode is told from that of a second ago by its size alone."""
-    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module))
-    return module

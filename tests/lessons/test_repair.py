@@ -7,10 +7,10 @@ import pytest
 
 from lessons.referee import Fault, assert_gradients, assert_same
 from lessons.referee.edits import edits
-from lessons.referee.known import load
 from lessons.referee.repair import Answer, repair
 from lessons.referee.rerun import failure
 from lessons.referee.statics import kept_outside, never_read, never_used
+from lessons.start import load
 
 X = np.random.default_rng(0).normal(size=(3, 4)) + 2
 
