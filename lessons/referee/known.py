@@ -26,8 +26,8 @@ import numpy as np
 from lessons.mutation import wrong_answers
 from lessons.referee.calls import Limited
 from lessons.referee.fault import Fault
-from lessons.referee.repair import Answer, Repaired, repair, work
-from lessons.referee.rerun import alike, failure, same
+from lessons.referee.repair import Answer, Repaired, repair
+from lessons.referee.rerun import alike, failure, same, work
 from lessons.referee.statics import kept_outside, never_read, never_used
 from lessons.referee.words import ORDINALS
 from lessons.start import load

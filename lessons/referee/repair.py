@@ -12,24 +12,19 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from lessons.referee.calls import LeftOut, Limited
 from lessons.referee.edits import LAP, Edit, edits
-from lessons.referee.rerun import failure, remembering
+from lessons.referee.rerun import failure, remembering, work
 
 WORK = 4_000_000  # calls that the checks of one fault may make
-LEAST = 300  # calls that every check is counted as, for what it takes to begin
-PYTHON = 4  # calls that one of a function in Python is counted as
-LARGE, NUMBERS = 1000, 5  # of a larger array, so many numbers take as long as a call
-PROCESS = 400_000  # calls that another process is counted as: a compiler
 LAPS = 100_000  # of all loops of an answer together: with an edit, some would never end
 HARMFUL = {"open", "os", "shutil", "subprocess", "sys", "Path", "exec", "eval", "input", "save", "tofile"}
 
@@ -166,24 +161,3 @@ def _likeliest_first(answer: Answer, functions: list[str], error: Exception) -> 
                     every += [(edit.rank + order * 0.4, name, edit) for edit in of_it]
     for _, name, edit in sorted(every, key=lambda each: each[0]):
         yield name, edit
-
-
-def work(run: Callable[[], Any]) -> tuple[Any, int]:
-    """What something gives, and the work of it: calls, and the numbers that go into them."""
-    count, before = LEAST, sys.getprofile()
-
-    def counted(frame, event, argument):
-        nonlocal count
-        if event == "c_call":
-            count += PROCESS if argument.__name__ == "fork_exec" else 1
-        elif event == "call":
-            names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
-            sizes = (getattr(frame.f_locals.get(name), "size", 0) for name in names)
-            count += PYTHON + sum(size for size in sizes if isinstance(size, int) and size > LARGE) // NUMBERS
-
-    sys.setprofile(counted)
-    try:
-        result = run()
-        return result, count
-    finally:
-        sys.setprofile(before)

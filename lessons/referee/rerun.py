@@ -6,14 +6,21 @@ not compared with central differences but with those of the fault that is looked
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from lessons.referee.fault import Fault
 from tinyvit.gradcheck import numerical_gradient
+
+LEAST = 300  # calls that every check is counted as, for what it takes to begin
+PYTHON = 4  # calls that one of a function in Python is counted as
+LARGE, NUMBERS = 1000, 5  # of a larger array, so many numbers take as long as a call
+PROCESS = 400_000  # calls that another process is counted as: a compiler
 
 _quiet = False
 _known: dict[tuple, np.ndarray] | None = None  # central differences, while they are remembered
@@ -75,6 +82,27 @@ def failure(
     except BaseException as error:  # pytest.skip raises one
         return error
     return None
+
+
+def work(run: Callable[[], Any]) -> tuple[Any, int]:
+    """What something gives, and the work of it: calls, and the numbers that go into them."""
+    count, before = LEAST, sys.getprofile()
+
+    def counted(frame, event, argument):
+        nonlocal count
+        if event == "c_call":
+            count += PROCESS if argument.__name__ == "fork_exec" else 1
+        elif event == "call":
+            names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+            sizes = (getattr(frame.f_locals.get(name), "size", 0) for name in names)
+            count += PYTHON + sum(size for size in sizes if isinstance(size, int) and size > LARGE) // NUMBERS
+
+    sys.setprofile(counted)
+    try:
+        result = run()
+        return result, count
+    finally:
+        sys.setprofile(before)
 
 
 def unknown(loss, x, step=0.0) -> np.ndarray:

@@ -401,12 +401,10 @@ def test_a_lesson_is_solved_in_its_page(reader):
         r"(\d+) of (\d+) checks, gradient check solved", reader.text("#bench .status")
     ).groups()
     assert done == total
-    lines = "from time import process_time as t\nstart = t()\nprint(layer_norm.__name__)\nsum(range(9**7))\n"
-    lines += "print(t() > start)"  # otherwise the referee's search would have no end
     field = "document.querySelector('.try textarea')"
-    reader.tab.evaluate(f"{field}.value = {json.dumps(lines)}")
+    reader.tab.evaluate(f"{field}.value = 'print(layer_norm.__name__)'")
     reader.press(".try .run")
-    assert reader.text(".try + .yours") == "layer_norm\nTrue\n"
+    assert reader.text(".try + .yours") == "layer_norm\n"
     reader.open(page)  # as if it were closed and opened again
     assert "return " in reader.tab.evaluate("document.querySelector('#bench textarea').value")
     assert f"LayerNorm {done}/{total}" in " ".join(reader.text("#contents").split())

@@ -335,6 +335,13 @@ def test_a_group_of_parameters_taken_for_another():
     assert supposed(right(other), right, given) == "is what it should be if norm1 and norm2 were exchanged"
 
 
+def test_what_is_supposed_is_bounded_by_its_work(monkeypatch):
+    monkeypatch.setattr("lessons.referee.supposed.WORK", 0)
+    tried = []
+    assert supposed(RNG.normal(size=(4, 4)), lambda arrays: tried.append(1) or np.ones((4, 4)), GIVEN) == ""
+    assert len(tried) == 1
+
+
 def test_nothing_is_supposed_of_random_or_simple_numbers():
     right = lambda arrays: mixed(**arrays)
     assert supposed(RNG.normal(size=(4, 4)), right, GIVEN) == ""

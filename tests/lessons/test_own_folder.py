@@ -2,8 +2,10 @@
 
 import csv
 import io
+import os
 import queue
 import shutil
+import sys
 import zipfile
 
 import pytest
@@ -13,7 +15,7 @@ from lessons.faults import blocks
 from lessons.mine import exercises
 from lessons.mine.exercises import YOURS, examine, results_of
 from lessons.mine.operations import BY_NAME
-from lessons.start import CHOICE, LESSONS, file_of, start
+from lessons.start import CHOICE, LESSONS, file_of, load, start
 from tinyvit.support.errors import UserError
 
 ANSWER = '''
@@ -164,3 +166,12 @@ def test_a_function_that_calls_the_librarys_own_is_told(body, source):
     text = f"from tinyvit import ops\n\ndef linear(x, weight):\n    {body}\n"
     assert hand_in.sources_of(text, ["linear"]) == {"linear": source}
     assert hand_in.sources_of("def linear(:", ["linear"])["linear"].startswith("cannot be read")
+
+
+def test_an_answer_is_loaded_as_it_is_now(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    file = tmp_path / "exercise.py"
+    for number in (1, 2):  # of one size, in one second
+        file.write_text(f"answer = {number}\n")
+        os.utime(file, (1e9, 1e9))
+        assert load(file).answer == number

@@ -10,7 +10,6 @@ import io
 import json
 import linecache
 import sys
-import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -37,8 +36,6 @@ if np.intp(0).itemsize == 4:  # in a page
     # np.bincount refuses labels of 64 bits, as the data sets have them.
     _bincount = np.bincount
     np.bincount = lambda x, *rest, **named: _bincount(np.asarray(x).astype(np.intp), *rest, **named)
-    # This clock stands still, and the referee's search would not end; what it does takes twice as long.
-    time.process_time = lambda: time.perf_counter() / 2
 
 
 class Verdicts:
