@@ -34,6 +34,7 @@ from lessons.referee import calls, unwritten
 from lessons.referee.fingerprint import fingerprint
 from lessons.referee.known import Search
 from lessons.referee.rerun import differences, rerun, unknown, wanted
+from lessons.referee.statics import functions_of, reached
 from lessons.start import file_of, load
 
 HERE = Path(__file__).parent
@@ -214,7 +215,7 @@ def fault_of(item, call):
         "kind": getattr(error, "kind", "values") if isinstance(error, AssertionError) else "crash",
         "hints": hints_for(item, error, bool(names)),
         "function": function or next(iter(suspected), ""),
-        "asks": sorted(called(item, suspected)),
+        "asks": reached(functions_of(item.answer._module), suspected) if suspected else [],
     }
 
 
@@ -282,18 +283,6 @@ def suspects(item, error):
     if name := getattr(error, "name", ""):
         functions.sort(key=lambda function: ("backward" in function) != name.startswith("d"))
     return functions
-
-
-def called(item, names):
-    """These functions of an answer, and those of its file that they call."""
-    pending, found = list(names), set()
-    while pending:
-        name = pending.pop()
-        function = getattr(item.answer._module, name, None)
-        if name not in found and inspect.isfunction(function):
-            found.add(name)
-            pending += function.__code__.co_names
-    return found
 
 
 def names_of_fault(item, error, functions):

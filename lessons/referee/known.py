@@ -28,7 +28,7 @@ from lessons.referee.calls import Limited
 from lessons.referee.fault import Fault
 from lessons.referee.repair import Answer, Repaired, repair
 from lessons.referee.rerun import alike, failure, same, work
-from lessons.referee.statics import kept_outside, never_read, never_used
+from lessons.referee.statics import kept_outside, never_read, never_used, reached
 from lessons.referee.words import ORDINALS
 from lessons.start import load
 
@@ -110,7 +110,7 @@ class Search:
     def _mended(self, failed: str, error: Exception, functions: list[str]) -> str:
         """What an edit of the answer shows to be wrong, if one mends it."""
         if getattr(error, "kind", "") == "kept":
-            return self._at_line(*kept_outside(self.text.trees, self.text.reached(functions)))
+            return self._at_line(*kept_outside(self.text.trees, reached(self.text.trees, functions)))
         if functions and functions[0].startswith("trust_"):  # its checks are too few to judge an edit
             return ""
         key = tuple(sorted(functions))
@@ -132,7 +132,9 @@ class Search:
         """What the answer's text shows to be wrong: an argument or a variable that is never read."""
         right, trees = _solution(self.lesson), self.text.trees
         said = []
-        for name in self.text.reached(functions) if getattr(error, "kind", "") in ("", "values") else ():
+        for name in (
+            reached(self.text.trees, functions) if getattr(error, "kind", "") in ("", "values") else ()
+        ):
             function = getattr(right, name, None)
             if isinstance(function, FunctionType) and isinstance(trees[name], ast.FunctionDef):
                 tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]

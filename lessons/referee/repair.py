@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import linecache
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -23,6 +22,7 @@ import numpy as np
 from lessons.referee.calls import LeftOut, Limited
 from lessons.referee.edits import LAP, Edit, edits
 from lessons.referee.rerun import failure, remembering, work
+from lessons.referee.statics import functions_of, reached
 
 WORK = 4_000_000  # calls that the checks of one fault may make
 LAPS = 100_000  # of all loops of an answer together: with an edit, some would never end
@@ -44,24 +44,12 @@ class Answer:
 
     def __init__(self, module: ModuleType):
         self.module = module
-        path = getattr(module, "__file__", None) or ""
-        linecache.checkcache(path)
-        self.path, self.source = path, "".join(linecache.getlines(path))
-        kinds = ast.FunctionDef | ast.ClassDef
-        body = [each for each in ast.parse(self.source).body if isinstance(each, kinds)]
-        self.trees = {each.name: each for each in body}  # of several by one name, the last
-        for each in (node for tree in body for node in ast.walk(tree)):
+        self.path = getattr(module, "__file__", None) or ""
+        self.trees = functions_of(module)
+        for each in (node for tree in self.trees.values() for node in ast.walk(tree)):
             if isinstance(each, ast.For | ast.While):
                 each.body.insert(0, LAP)
         self.code = {name: self._compiled(tree) for name, tree in self.trees.items()}
-
-    def reached(self, functions: list[str]) -> list[str]:
-        """These functions, and all of the module that they call."""
-        found = [name for name in functions if name in self.trees]
-        for name in found:  # it grows
-            names = {each.id for each in ast.walk(self.trees[name]) if isinstance(each, ast.Name)}
-            found += sorted((names & set(self.trees)) - set(found))
-        return found
 
     def is_harmless(self, name: str) -> bool:
         """Whether nothing of a function reaches beyond the program: an edit might do harm there."""
@@ -149,7 +137,7 @@ def _likeliest_first(answer: Answer, functions: list[str], error: Exception) -> 
     names = vars(answer.module).items()
     callables = {name for name, value in names if isinstance(value, FunctionType) and name[0] != "_"}
     every = []
-    for order, name in enumerate(answer.reached(functions)):
+    for order, name in enumerate(reached(answer.trees, functions)):
         if answer.is_harmless(name):
             tree = answer.trees[name]
             methods = [tree] if isinstance(tree, ast.FunctionDef) else tree.body

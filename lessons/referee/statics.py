@@ -3,6 +3,26 @@
 from __future__ import annotations
 
 import ast
+import linecache
+from collections.abc import Iterable
+from types import ModuleType
+
+
+def functions_of(module: ModuleType) -> dict[str, ast.FunctionDef | ast.ClassDef]:
+    """The functions and classes in a module's file, by name; of several by one name, the last."""
+    path = getattr(module, "__file__", None) or ""
+    linecache.checkcache(path)
+    body = ast.parse("".join(linecache.getlines(path))).body
+    return {each.name: each for each in body if isinstance(each, ast.FunctionDef | ast.ClassDef)}
+
+
+def reached(trees: dict[str, ast.stmt], functions: Iterable[str]) -> list[str]:
+    """These functions, and all others that they call."""
+    found = [name for name in functions if name in trees]
+    for name in found:  # it grows
+        names = {each.id for each in ast.walk(trees[name]) if isinstance(each, ast.Name)}
+        found += sorted((names & set(trees)) - set(found))
+    return found
 
 
 def kept_outside(trees: dict[str, ast.stmt], functions: list[str]) -> tuple[str, int]:
