@@ -74,7 +74,7 @@ def _overview() -> str:
 
 
 def _call() -> str:
-    """How the user called this: by the installed command, or through Python."""
+    """The command that the user typed: the installed one, or through Python."""
     return "python -m tinyvit" if sys.argv[0].endswith("__main__.py") else "tinyvit"
 
 

@@ -120,7 +120,7 @@ class Model(Looking):
         return float((self._scores(pixels).argmax(axis=1) == numbers).mean())
 
     def evaluate(self, images: Images, labels: Labels | None = None) -> Evaluation:
-        """How good the model is on labelled images: loss, accuracy, by_class, counts and probabilities.
+        """Evaluate the model on labelled images: loss, accuracy, by_class, counts and probabilities.
 
         by_class has precision, recall and f1, (C,) each; counts (C, C) is how many images of each class (row)
         were taken for each class (column).
@@ -165,7 +165,7 @@ class Model(Looking):
         classes: Iterable[str],
         templates: Iterable[str] = DEFAULT_TEMPLATES,
     ) -> np.ndarray:
-        """How well texts describe images, (n, C), of a model for images and texts (CLIP, SigLIP).
+        """Probabilities of texts for images, (n, C), of a model for images and texts (CLIP, SigLIP).
 
         A class is the mean of what all templates make of its name, which takes the place of {} in them; with
         ("{}",) it is the name alone. The numbers of a CLIP sum to 1 over the classes, of which it needs two;
@@ -364,7 +364,7 @@ class Model(Looking):
         return engine
 
     def __getstate__(self) -> dict[str, Any]:
-        """What pickle and deepcopy copy: everything but the engine, whose threads cannot be copied."""
+        """The state for pickle and deepcopy: everything but the engine, whose threads cannot be copied."""
         return {name: value for name, value in vars(self).items() if name not in ("_engine", "_words")}
 
     def _pixels(self, images: Images, *, to_learn: bool = False) -> np.ndarray:
@@ -529,7 +529,7 @@ def preset(
 
 
 def _count_and_names(classes: int | Sequence[str]) -> tuple[int, tuple[str, ...]]:
-    """How many classes there are, and their names; none if they were only counted."""
+    """Number of classes, and their names; no names if they were only counted."""
     wrong = isinstance(classes, str | bool | Mapping | Set)  # the last two have no order to rely on
     wrong |= isinstance(classes, np.ndarray) and classes.ndim != 1
     if wrong or not isinstance(classes, int | np.integer | Iterable):
@@ -572,7 +572,7 @@ def _texts(what: str, given: Iterable[str]) -> tuple[str, ...]:
 
 
 def _is_whole(label: Any) -> bool:
-    """Whether a label is a whole number; a boolean is not."""
+    """True if a label is a whole number; a boolean is not."""
     return type(label) is int or isinstance(label, np.integer)
 
 

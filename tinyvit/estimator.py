@@ -305,7 +305,7 @@ class ViTClassifier:
         )
 
     def get_metadata_routing(self) -> Any:
-        """What methods take beside X and y, for scikit-learn, which alone calls this."""
+        """The arguments of methods beside X and y, for scikit-learn, which alone calls this."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)

@@ -194,7 +194,7 @@ def _images(
 
 
 def _is_labelled(folder: Path, settings: Settings) -> bool:
-    """Whether a folder holds photos by class, and not the data set that a run was trained on."""
+    """True if a folder holds photos by class, and not the data set that a run was trained on."""
     if settings.dataset == "folder" or not folder.is_dir():
         return False
     is_own = settings.dataset in DOWNLOADED and is_at_hand(settings.dataset, folder)

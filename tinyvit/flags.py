@@ -81,7 +81,7 @@ def add_training_flags(
 
 
 def _add_run_flags(run: argparse._ActionsContainer) -> None:
-    """Where the run is kept, and which one to continue or repeat."""
+    """The folder of the run, and the run to continue or repeat."""
     run.add_argument(
         "--out",
         type=some_path,

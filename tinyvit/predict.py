@@ -60,7 +60,7 @@ Classify = Callable[[np.ndarray], np.ndarray]
 
 
 class StandardInput(io.BytesIO):
-    """What came in through a pipe."""
+    """The bytes that came in through a pipe."""
 
     name = "-"
 
@@ -225,7 +225,7 @@ def _predict(
 
 
 def chosen_fit(model: Model, fit: str | None) -> PhotoFit:
-    """How photos are fitted: as the files published with the weights say, unless fit is given."""
+    """The fit of photos: as the files published with the weights say, unless fit is given."""
     usual = fit_for(model.config.image_size, model.photo_fit)
     return usual if fit in (None, usual.fit) else replace(usual, fit=fit, frame=usual.size)
 

@@ -106,7 +106,7 @@ def draw(plan: Plan, rows: Sequence[Row]) -> None:
 
 
 def seconds_left(plan: Plan, jobs: Sequence[Job], done: Sequence[Job]) -> float | None:
-    """How long the missing runs will take, at the pace of the finished ones; None if that is not known."""
+    """The time that the missing runs will take, at the pace of the finished ones; None if it is unknown."""
     took = {job.name: result_of(plan.folder(job.name))["seconds"] for job in done}
     timed = [job for job in done if took[job.name]]
     if not timed:

@@ -141,7 +141,7 @@ def _that_can_be_shown(
 
 
 def _usual_place(name: str, run: RunFolder | None) -> Path:
-    """Where a picture is drawn if --out does not say: in the folder of the run, or in the current one.
+    """The path of a picture without --out: in the folder of the run, or in the current one.
 
     Raises UserError if the user has something else of that name in the current one.
     """

@@ -100,7 +100,7 @@ def time_sides(case: Case, names: Sequence[str], rounds: int, steps: int, warm_u
 
 
 def ratios(fast: Timing, slow: Timing) -> np.ndarray:
-    """How many times as fast the first side was as the second, for each pair of rounds: (rounds,)."""
+    """The speed of the first side relative to the second, for each pair of rounds: (rounds,)."""
     return np.array(slow.seconds) / np.array(fast.seconds)
 
 

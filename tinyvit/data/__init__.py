@@ -74,7 +74,7 @@ def image_side(name: str, image_size: int | None = None) -> int:
 
 
 def is_at_hand(name: str, data_dir: Path) -> bool:
-    """Whether load_dataset would find everything in data_dir, without a download."""
+    """True if load_dataset would find everything in data_dir, without a download."""
     from tinyvit.data import cifar, mnist
 
     return name not in DOWNLOADED or (mnist if name in mnist.SOURCES else cifar).is_at_hand(name, data_dir)

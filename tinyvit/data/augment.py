@@ -1,4 +1,4 @@
-"""How images are augmented, and bytes normalised to numbers around 0; for NumPy and CuPy alike.
+"""The augmentation of images, and bytes normalised to numbers around 0; for NumPy and CuPy alike.
 
 The usual way to make a random window is to pad every image and cut it out. Here nothing is padded and there
 is no loop over images: the source row and column of every output row and column are computed, and one gather
@@ -185,7 +185,7 @@ def _weights(images: Array, first: np.ndarray, last: np.ndarray, size: int, plac
 def _ends(
     place: np.ndarray, side: np.ndarray, fit: np.ndarray, size: int, most: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where boxes begin and end along an axis of so many pixels; those that do not fit are in its middle."""
+    """The start and the end of boxes along an axis of this many pixels; those that do not fit are centred."""
     middle = min(size, most)
     length = np.where(fit, side, middle).astype(int)
     first = np.where(fit, (place * (size - length + 1)).astype(int), (size - middle) // 2)

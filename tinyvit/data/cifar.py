@@ -166,7 +166,7 @@ def load_cifar(
 
 
 def is_at_hand(name: str, data_dir: Path) -> bool:
-    """Whether load_cifar would find everything in data_dir, without a download."""
+    """True if load_cifar would find everything in data_dir, without a download."""
     folder, layout = _find(SOURCES[name], data_dir)
     return folder is not None or (data_dir / layout.archive).exists()
 

@@ -1,4 +1,4 @@
-"""What ViTClassifier is given, images, labels and weights: checked, and made into what a model takes."""
+"""The input of ViTClassifier, images, labels and weights: checked, and made into what a model takes."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def _items(labels: np.ndarray) -> list[Any]:
 
 
 def _kind(label: Any) -> type:
-    """What a label is: only labels of one kind can be equal."""
+    """The kind of a label: only labels of one kind can be equal."""
     return next((kind for kind in (str, bytes, Number) if isinstance(label, kind)), object)
 
 

@@ -104,7 +104,7 @@ def _opened(source: Source) -> Iterator[Image.Image]:
 
 
 def name_of(source: Source) -> str:
-    """What a source is called in messages: the path of its file, if it has one."""
+    """The name of a source in messages: the path of its file, if it has one."""
     if isinstance(source, Path):
         return str(source)
     return str(getattr(source, "name", "") or getattr(source, "filename", "") or "the image")
@@ -145,7 +145,7 @@ def _reduce(image: Image.Image, most_reduced: Callable[[int, int], float]) -> tu
 
 
 def _pixels(image: Image.Image, whole: tuple[int, int]) -> int:
-    """How many pixels have to be in memory to decode an image.
+    """Number of pixels that have to be in memory to decode an image.
 
     That is the whole of a progressive JPEG, and one tile of a TIFF beside it, which may be far larger.
     """

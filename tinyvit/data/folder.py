@@ -143,7 +143,7 @@ def _decoded(
 def _views(
     files: Sequence[Path], size: int, fit: str | None, decoding: Counter, note: Note
 ) -> Iterator[np.ndarray | str]:
-    """What a model sees of each photo, uint8 (size, size, 3), or why it cannot be read."""
+    """Each photo as a model sees it, uint8 (size, size, 3), or the reason why it cannot be read."""
     lost: list[tuple[float, Path]] = []
     decoding(0, len(files))
     with closing(read_photos(files, size, fit, with_whole=False)) as photos:

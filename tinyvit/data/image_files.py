@@ -38,17 +38,17 @@ class Files:
 
 
 def is_image_name(path: Path) -> bool:
-    """Whether a file name is that of a readable image: not hidden, and with an image extension."""
+    """True if a file name is that of a readable image: not hidden, and with an image extension."""
     return not is_junk(path) and path.suffix.lower() in _extensions()
 
 
 def is_image(path: Path) -> bool:
-    """Whether a file is an image by its name or, whatever its name, by its first bytes."""
+    """True if a file is an image by its name or, whatever its name, by its first bytes."""
     return is_image_name(path) or (not is_junk(path) and _begins_as_image(path))
 
 
 def is_junk(path: Path) -> bool:
-    """Whether a file or folder is hidden, or one that systems leave among the photos of their users."""
+    """True if a file or folder is hidden, or one that systems leave among the photos of their users."""
     return path.name.startswith(".") or path.name.lower() in _JUNK
 
 

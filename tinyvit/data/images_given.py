@@ -26,7 +26,7 @@ class Scaled(np.ndarray):
 
 
 def is_photo(given: Any) -> bool:
-    """Whether something is an image to decode or fit, and not an array of pixels."""
+    """True if this is an image to decode or fit, and not an array of pixels."""
     return isinstance(given, str | os.PathLike | bytes | bytearray | Image.Image) or hasattr(given, "read")
 
 
@@ -138,7 +138,7 @@ def as_bytes(images: np.ndarray, name: str = "the images") -> np.ndarray:
 
 
 def darkness(images: np.ndarray, few: float = 0) -> str:
-    """Why uint8 images (n, H, W, 3) may be on a smaller scale than 0 to 255: all, or all but few, are dark.
+    """The reason why uint8 images (n, H, W, 3) may be on a scale below 0 to 255: (nearly) all are dark.
 
     Empty if they are not, or are black.
     """

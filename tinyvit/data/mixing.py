@@ -46,22 +46,22 @@ class Rectangles(NamedTuple):
 
     @property
     def area(self) -> np.ndarray:
-        """How many pixels each has, (B,)."""
+        """Number of pixels of each, (B,)."""
         return (self.bottom - self.top) * (self.right - self.left)
 
     def rows(self, height: int) -> np.ndarray:
-        """Whether each row of the images is among those of the rectangle: (B, height)."""
+        """True for each row of the images that is among those of the rectangle: (B, height)."""
         row = np.arange(height)
         return (self.top[:, None] <= row) & (row < self.bottom[:, None])
 
     def columns(self, width: int) -> np.ndarray:
-        """Whether each column of the images is among those of the rectangle: (B, width)."""
+        """True for each column of the images that is among those of the rectangle: (B, width)."""
         column = np.arange(width)
         return (self.left[:, None] <= column) & (column < self.right[:, None])
 
 
 class Mixing(NamedTuple):
-    """How each of B images is mixed with the next one; (B,) each.
+    """The way in which each of B images is mixed with the next one; (B,) each.
 
     lam is drawn from the Beta distribution. pasted says whether a rectangle is pasted, or the images are
     blended; row and column are the rectangle's centre, from 0 to 1 of the image's height and width.
@@ -85,7 +85,7 @@ class Mixing(NamedTuple):
         return weight * (regions.area / (height * width))
 
     def _ends(self, centre: np.ndarray, side: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Where the regions begin and end along an axis of so many pixels."""
+        """The start and the end of the regions along an axis of this many pixels."""
         middle, half = (centre * size).astype(int), (side * size).astype(int) // 2
         first, last = (middle - half).clip(0, size), (middle + half).clip(0, size)
         return np.where(self.pasted, first, 0), np.where(self.pasted, last, size)
@@ -129,7 +129,7 @@ def mix_labels(labels: Array, after: Array, shares: Array, classes: int) -> Arra
 
 
 class Erasing(NamedTuple):
-    """What is erased of each of B images; (B,) each.
+    """The rectangle that is erased of each of B images; (B,) each.
 
     area is the share of the image's pixels, 0 if nothing is erased, and aspect is height / width. row and
     column say where the rectangle lies, from 0 (at the top, at the left) to 1. key, uint32, is that of the
@@ -151,7 +151,7 @@ class Erasing(NamedTuple):
 
 
 def draw_erasing(rng: np.random.Generator, count: int, probability: float) -> Erasing:
-    """What to erase of `count` images, each with that probability."""
+    """The rectangles to erase of `count` images, each with that probability."""
     coin, area, aspect, row, column = rng.random((5, count))
     key = rng.integers(0, 2**32, count, dtype=np.uint32)
     area = np.where(coin < probability, _AREA[0] + area * (_AREA[1] - _AREA[0]), 0)
@@ -175,7 +175,7 @@ def erase(images: Array, erasing: Erasing) -> None:
 
 
 def _ends(place: np.ndarray, side: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where rectangles begin and end along an axis of so many pixels."""
+    """The start and the end of rectangles along an axis of this many pixels."""
     length = np.rint(side).astype(int).clip(0, size)
     first = (place * (size - length + 1)).astype(int)
     return first, first + length

@@ -114,7 +114,7 @@ def load_mnist(
 
 
 def is_at_hand(name: str, data_dir: Path) -> bool:
-    """Whether load_mnist would find everything in data_dir, without a download."""
+    """True if load_mnist would find everything in data_dir, without a download."""
     return _find(name, data_dir) is not None
 
 
@@ -149,7 +149,7 @@ def _download(name: str, folder: Path, url: str | None, report: Report | None) -
 
 
 def _content(path: Path) -> bytes:
-    """What is in a file, unpacked if it is compressed."""
+    """The contents of a file, unpacked if it is compressed."""
     try:
         with open_regular(path) as file:
             is_packed = file.peek(2)[:2] == b"\x1f\x8b"

@@ -38,7 +38,7 @@ def change_tones(images: Array, names: np.ndarray, amounts: np.ndarray) -> Array
 
 
 def _places(images: Array) -> Array:
-    """Where the tables of images (m, H, W, 3) would say what becomes of each byte, if they were one list."""
+    """The index of each byte of images (m, H, W, 3) in their tables, as if these were one list."""
     xp = array_module(images)
     return images + 256 * xp.arange(3 * len(images)).reshape(-1, 1, 1, 3)
 
@@ -131,7 +131,7 @@ def blend(dull: Array, images: Array, factor: Array) -> Array:
 
 
 def luminance(images: Array) -> Array:
-    """How bright the pixels of images (m, H, W, 3) are: int16 (m, H, W), with the weights of ITU-R 601."""
+    """The brightness of the pixels of images (m, H, W, 3): int16 (m, H, W), with the weights of ITU-R 601."""
     red, green, blue = (images[..., channel].astype("int32") for channel in range(3))
     return ((19595 * red + 38470 * green + 7471 * blue + 32768) >> 16).astype("int16")
 
@@ -175,7 +175,7 @@ def move(images: Array, names: np.ndarray, amounts: np.ndarray) -> Array:
 
 
 def whole_numbers(names: np.ndarray, amounts: np.ndarray, H: int, W: int) -> np.ndarray:
-    """What x' and y' grow by from column to column, from row to row, and what they are at the first pixel.
+    """The growth of x' and y' from column to column and from row to row, and their values at the first pixel.
 
     names and amounts (m,) are those of images of H x W pixels; returns int32 (3, 2, m), of which 65536 make a
     pixel.

@@ -260,7 +260,7 @@ class _Shard:
 
 
 def _lacking(cell: dict[str, Any], label: Any) -> str:
-    """Why a row has no image to use; empty if it has one."""
+    """The reason why a row has no image to use; empty if it has one."""
     if label is None:
         return _UNLABELLED
     if cell.get("bytes"):

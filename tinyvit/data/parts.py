@@ -82,7 +82,7 @@ def with_test(parts: dict[str, T]) -> dict[str, T]:
 
 
 def split_classes(path: Path, classes: dict[str, list[T]], seed: int) -> dict[str, dict[str, list[T]]]:
-    """What to train on and what to test on of each class; all there is of a class of one is to train on.
+    """The images of each class to train on and to test on; the only image of a class is to train on.
 
     Raises UserError, which names path, if that is so of every class.
     """

@@ -37,7 +37,7 @@ GREY = (128, 128, 128)  # the middle of the range of pixels
 
 @dataclass(frozen=True)
 class PhotoFit:
-    """How a photo of any size becomes an image for a model: resized, then cut, both at whole pixels.
+    """The way from a photo of any size to an image for a model: resized, then cut, both at whole pixels.
 
     fit: 'crop' scales the photo to cover the frame and 'pad' scales it to fit into the frame, both keeping
     its proportions; 'squash' gives it the frame's proportions. frame and size are (height, width) in pixels;
@@ -90,7 +90,7 @@ class PhotoFit:
 
 
 def fit_for(size: tuple[int, int] | int, fit: PhotoFit | str | None) -> PhotoFit:
-    """How photos are fitted to images of this (height, width), or of this side.
+    """The fit of photos to images of this (height, width), or of this side.
 
     A name is one of tinyvit's own fits, with a frame of the image's size; None is its usual one, 'crop'.
     """
@@ -123,7 +123,7 @@ def seen_box(fit: PhotoFit, frame: Box) -> Box:
 
 
 def fitted(fit: PhotoFit, image: Image.Image, frame: Box) -> Image.Image:
-    """What the model sees of the photo that fills the frame of an image."""
+    """The part of the photo that the model sees, which fills the frame of an image."""
     size, resample = resized_size(fit, frame), Image.Resampling[fit.resample.upper()]
     left, top, right, bottom = _window(fit, size)
     part = max(left, 0), max(top, 0), min(right, size[0]), min(bottom, size[1])
@@ -146,7 +146,7 @@ def _window(fit: PhotoFit, size: tuple[int, int]) -> tuple[int, int, int, int]:
 
 
 def _start(fit: PhotoFit, length: int, side: int) -> int:
-    """Where a side of the image starts along that length; negative if the photo is shorter."""
+    """The start of a side of the image along that length; negative if the photo is shorter."""
     if fit.library == "timm":
         return round((length - side) / 2) if length > side else -((side - length) // 2)
     return (length - side) // 2
@@ -212,7 +212,7 @@ def read_photos(
     *,
     with_whole: bool = True,
 ) -> Generator[Photo | UserError]:
-    """What read_photo returns for each source, in order, or the UserError where it would raise one.
+    """The result of read_photo for each source, in order, or the UserError where it would raise one.
 
     Several files are decoded at a time, on threads, but only a few are kept in memory.
     """

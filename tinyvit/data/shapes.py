@@ -73,7 +73,7 @@ def _draw_images(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def draw_places(n: int, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, ...]]:
-    """Where the shapes of n pictures lie: the first shape of each, then the second, and so on.
+    """The places of the shapes of n pictures: the first shape of each, then the second, and so on.
 
     Yields centre x and y and radius, in pixels from the middle of the picture, and whether the picture has
     such a shape at all: each (n, 1, 1). Of TRIES random places inside the frame a shape takes the first
@@ -101,7 +101,7 @@ def _coverage(
     radius: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """How much of each pixel a shape covers, from 0 to 1: (n, 32, 32)."""
+    """The share of each pixel that a shape covers, from 0 to 1: (n, 32, 32)."""
     pixel = np.arange(SIZE, dtype=np.float32) - (SIZE - 1) / 2
     x = pixel - centre_x  # (n, 1, 32)
     y = -pixel[:, None] - centre_y  # (n, 32, 1), upwards
@@ -211,7 +211,7 @@ def _heart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _leaf(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """What two large discs share, one to the left and one to the right: tips at (0, 1) and (0, -1)."""
+    """The area that two large discs share, one to the left, one to the right: tips at (0, 1) and (0, -1)."""
     half_width = 0.45
     offset = (1 - half_width**2) / (2 * half_width)  # of the discs' centres
     return np.hypot(np.abs(x) + offset, y) - (offset + half_width)

@@ -1,4 +1,4 @@
-"""How a training step is carried out: engines that share ReferenceEngine's interface and its results.
+"""Engines, which carry out a training step: they share ReferenceEngine's interface and its results.
 
 in_batches runs a model on any number of images, few enough at a time for the memory of a modest device.
 """
@@ -102,6 +102,6 @@ def in_batches(
 
 
 def images_at_a_time(config: ViTConfig) -> int:
-    """How many images a model is given at a time during inference; at least one."""
+    """Number of images that a model is given at a time during inference; at least one."""
     input_bytes = 4 * config.channels * prod(config.image_size)
     return max(1, min(_MOST_BYTES // activation_bytes(config), _MOST_INPUT // input_bytes, _MOST_IMAGES))

@@ -130,7 +130,7 @@ def _thread_functions() -> tuple[Callable[[], int], Callable[[int], None]] | Non
 
 @functools.cache
 def _libraries() -> list[ctypes.CDLL]:
-    """Where to look for the functions of BLAS.
+    """The libraries to search for the functions of BLAS.
 
     A name that is looked up in the compiled part of NumPy is also looked up in the libraries it is linked to,
     except on Windows. There, NumPy's wheel has OpenBLAS in a folder of its own.

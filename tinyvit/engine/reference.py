@@ -83,12 +83,12 @@ class ReferenceEngine:
 
     @property
     def trains(self) -> bool:
-        """Whether it was made to train; otherwise it only predicts."""
+        """True if the engine was made to train; otherwise it only predicts."""
         return self._training is not None
 
     @property
     def training(self) -> Training:
-        """What it trains with. Raises ValueError if it was made without."""
+        """Data, optimiser and options of training. Raises ValueError if the engine was made without."""
         if self._training is None:
             raise ValueError("this engine only predicts: make one with training=Training(...) to take steps")
         return self._training

@@ -68,7 +68,7 @@ def _soft_targets(logits: Array) -> Array:
 
 
 def _source(x: Array) -> Array:
-    """What the five patches of two images show: one is masked, and one is shown twice."""
+    """The contents of the five patches of two images: one is masked, and one is shown twice."""
     return array_module(x).asarray([[0, -1, 2, 2, 4], [3, 1, -1, 3, -1]])
 
 

@@ -1,4 +1,4 @@
-"""Where the model looks: the attention of its last block, or of each head of each block; rollout; distance.
+"""The attention of a model: of its last block, or of each head of each block; rollout; distance.
 
 Attention rollout (Abnar and Zuidema 2020; ViT Figures 6 and 14): from which patches the answer has come.
 
@@ -50,7 +50,7 @@ def check_has_attention(config: ViTConfig) -> None:
 
 
 def class_token_attention(config: ViTConfig, params: Params, images: Array) -> np.ndarray:
-    """How much the class token attends to each patch in the last block, averaged over the heads.
+    """The attention of the class token to each patch in the last block, averaged over the heads.
 
     images (B, H, W, 3) are normalised; returns (B, gh, gw) for the grid of patches. The numbers of each image
     sum to 1. Where no class token is read, the probe of attention pooling draws, or the average over all
@@ -67,7 +67,7 @@ def class_token_attention(config: ViTConfig, params: Params, images: Array) -> n
 
 
 def drawn_from_patches(config: ViTConfig, rows: Array) -> Array:
-    """What the answer draws from each patch: (..., gh, gw), which sum to 1, from rows (..., 1 or N, N).
+    """The share of each patch in the answer: (..., gh, gw), which sum to 1, from rows (..., 1 or N, N).
 
     rows hold what each token draws from each other token. The answer is read from the class token, the first
     row, or in other models from the rows of all patches. What is drawn from tokens that are not patches is
@@ -80,13 +80,13 @@ def drawn_from_patches(config: ViTConfig, rows: Array) -> Array:
 
 
 def _of_sum_1(drawn: Array) -> Array:
-    """What is drawn from each patch (..., T), as shares of what is drawn from all."""
+    """The attention to each patch (..., T), as shares of the attention to all patches."""
     xp = array_module(drawn)
     return drawn / xp.maximum(drawn.sum(axis=-1, keepdims=True), xp.finfo(drawn.dtype).tiny)
 
 
 def head_maps(config: ViTConfig, params: Params, images: Array) -> Array:
-    """What each head of each block draws from each patch: (B, layers, heads, gh, gw), each map of sum 1.
+    """The map of each head of each block over the patches: (B, layers, heads, gh, gw), each of sum 1.
 
     images (B, H, W, 3) are normalised. As in class_token_attention, the class token draws, or in a
     mean-pooled model the average patch.

@@ -1,4 +1,4 @@
-"""What the patch embedding looks for in a patch (ViT Figure 7, left): its principal directions, as images.
+"""The filters of the patch embedding (ViT Figure 7, left): its principal directions, as images.
 
 The embedding multiplies a patch x (P*P*C numbers) by a matrix E (P*P*C, D). Its singular value decomposition,
 with orthonormal columns u_1, u_2, ... of U and s_1 >= s_2 >= ..., gives

@@ -49,7 +49,7 @@ class Looking(core.Model):
     _check_classifies: Callable[[], None]
 
     def attention(self, images: Images) -> np.ndarray:
-        """How much each token attends to each other: (n, layers, heads, N, N); each row sums to 1.
+        """The attention of each token to each other: (n, layers, heads, N, N); each row sums to 1.
 
         Token 0 is the class token, if there is one; the patches follow row by row. A ResNet has no attention.
         """
@@ -60,7 +60,7 @@ class Looking(core.Model):
         return self._looked(look, images)
 
     def attention_map(self, images: Images) -> np.ndarray:
-        """How much the class token attends to each patch in the last block, over all heads: (n, gh, gw).
+        """The attention of the class token to each patch in the last block, over all heads: (n, gh, gw).
 
         A mean-pooled model has no class token; there it is how much all patches do, on average.
         """
@@ -83,7 +83,7 @@ class Looking(core.Model):
         return self._looked(rollout, images)
 
     def attention_distance(self, images: Images) -> np.ndarray:
-        """How far each head looks on average, in pixels of the model's images: (n, layers, heads)."""
+        """The mean attention distance of each head, in pixels of the model's images: (n, layers, heads)."""
         return self._looked(attention_distance, images)
 
     def uniform_distance(self) -> float:
@@ -166,7 +166,7 @@ class Looking(core.Model):
         return similarity
 
     def offset_scores(self) -> np.ndarray:
-        """What each head gives to offsets in the plane: (layers, heads, 2 gh - 1, 2 gw - 1).
+        """The scores that each head gives to offsets in the plane: (layers, heads, 2 gh - 1, 2 gw - 1).
 
         Only a model with relative positions has them.
         """

@@ -1,4 +1,4 @@
-"""What the position embeddings have learned about the plane (ViT Figure 7, centre): their similarities.
+"""The similarities of the position embeddings, which have learned the plane (ViT Figure 7, centre).
 
 Position i has a learned vector e_i. The model is not told that the patches form a grid. Whether it has
 learned so is shown by the cosines

@@ -70,7 +70,7 @@ def summary(config: ViTConfig, name: str) -> str:
 
 
 def _cuda_engine(config: ViTConfig, batch: int = 128) -> list[tuple[str, str]]:
-    """What a step of training takes on a GPU, and where most of its memory goes."""
+    """The memory of a training step on a GPU, and the arrays that take most of it."""
     try:
         plan = plan_step(config, batch, Options("bf16", update=Update("adamw")))
     except UserError:  # kernels cannot have so many of these images at a time

@@ -1,4 +1,4 @@
-"""What `tinyvit.visualize` shows: images, and what a model sees in them, as pictures and as numbers."""
+"""The contents of `tinyvit.visualize`: images, and what a model sees in them, as pictures and as numbers."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _batches_in(model: Looking, paths: Sequence[Path], unread: list[Path]) -> It
 
 @dataclass
 class Insight:
-    """What was seen with `count` images.
+    """The results for `count` images.
 
     distances (layers, heads) are their sum over all images. maps are, for each picture of maps, a list with
     an array for each of the first images; examples and captions are those of the first images.
@@ -138,12 +138,12 @@ class Insight:
 
 
 def needs_images(config: ViTConfig, picture: str) -> bool:
-    """Whether a picture, one of PICTURES or 'inside', shows how images are seen."""
+    """True if a picture, one of PICTURES or 'inside', shows how images are seen."""
     return config.has_transformer and picture not in WITHOUT_IMAGES
 
 
 def why_nothing(config: ViTConfig, picture: str) -> str | None:
-    """Why there is nothing to show in a picture, one of PICTURES, of such a model; None if there is."""
+    """The reason why such a model has nothing to show in a picture, one of PICTURES; None if it has."""
     if picture in ("filters", "inside"):
         return None
     if not config.has_transformer:
@@ -180,7 +180,7 @@ def look_inside(model: Looking, batches: Iterable[list[Example]], shown: Mapping
 
 
 def _captions(model: Looking, views: np.ndarray, examples: list[Example]) -> list[str]:
-    """What the model says of each view, and what it is if that is known to be something else."""
+    """The model's answer for each view, and the true class where it is known and differs."""
     if not model.has_head:
         return [""] * len(views)
     said = []

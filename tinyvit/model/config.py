@@ -60,7 +60,7 @@ _CHOICES = {
 
 
 def places_of(position: str) -> tuple[str, ...]:
-    """Where positions of a kind can be, the usual place first; nowhere if there are none."""
+    """The places where positions of a kind can be, the usual one first; none if there are no positions."""
     return {"none": (), "relative": ("blocks", "shared"), "bias": ("blocks", "shared")}.get(position, PLACES)
 
 

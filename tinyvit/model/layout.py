@@ -53,7 +53,7 @@ _READOUT = ("norm", "pool", "pre_logits", "head", "head2")
 
 
 def depth(name: str) -> float:
-    """Where in the model a parameter is: 0 for the stem, i + 1 for block i, infinity for the readout."""
+    """The place of a parameter in the model: 0 for the stem, i + 1 for block i, infinity for the readout."""
     part, *rest = name.split(".")
     if part == "blocks":
         return int(rest[0]) + 1

@@ -22,7 +22,7 @@ from tinyvit.model.layout import ParamSpec, Shape, depth
 
 
 def places(rows: tuple[ParamSpec, ...]) -> dict[str, int]:
-    """Where each parameter of a table begins in the flat buffer; those subject to weight decay come first."""
+    """The place of each parameter of a table in the flat buffer; those subject to weight decay come first."""
     starts, start = {}, 0
     for row in sorted(rows, key=lambda row: not row.decays):
         starts[row.name] = start

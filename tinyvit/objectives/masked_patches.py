@@ -78,7 +78,7 @@ def forward_loss(
 def losses_and_hits(
     config: ViTConfig, logits: Array, images: Array, corruption: ops.Corruption, target: str
 ) -> Array:
-    """How well logits (B, n, C) predict the corrupted patches of each image: (B, 2).
+    """Loss and accuracy of logits (B, n, C) for the corrupted patches of each image: (B, 2).
 
     The first column is the mean loss over an image's corrupted patches, the second the share of their colours
     that are right; not a number for pixels, which have no classes.
@@ -153,12 +153,12 @@ def blind_loss(config: ViTConfig, target: str) -> float:
 
 
 def colours(config: ViTConfig) -> int:
-    """How many colours there are: 512, unless the images do not have three channels."""
+    """Number of colours: 512, unless the images do not have three channels."""
     return LEVELS**config.channels
 
 
 def true_patches(config: ViTConfig, images: Array, chosen: Array, target: str) -> Array:
-    """What the chosen patches (B, n) of normalised images (B, H, W, 3) look like, as the target says.
+    """The target for the chosen patches (B, n) of normalised images (B, H, W, 3).
 
     Colours are classes, int64: (B, n) for the mean colour, (B, n, 16) for downsized patches. Pixels are
     (B, n, P*P*3).

@@ -1,4 +1,4 @@
-"""How fast each parameter learns: a factor of the learning rate, which is 0 for what is frozen.
+"""The learning rate of each parameter: a factor of the rate of the step, which is 0 for what is frozen.
 
 With layer-wise decay d (Clark et al. 2020, *ELECTRA*; Bao et al. 2022, *BEiT*), a model of L blocks has L + 2
 groups: the stem is 0, block i is i + 1, the last block's group has the final norm too, and the head is L + 1.
@@ -41,7 +41,7 @@ def rates(
 
 
 def frozen_blocks(rates: dict[str, float], layers: int) -> int | None:
-    """How many blocks, from the first, are frozen together with the stem; None if the stem learns."""
+    """Number of blocks, from the first, that are frozen together with the stem; None if the stem learns."""
     first = min(depth(name) for name, rate in rates.items() if rate)
     return int(min(first - 1, layers)) if first else None
 

@@ -84,5 +84,5 @@ class SubsetOptimizer(Optimizer):
                 self.params[name] = group.params[name]
 
     def summary(self) -> str:
-        """How many parameters learn, as a sentence."""
+        """The number of parameters that learn, as a sentence."""
         return f"{self._gradients.size:,} numbers learn, and {self.params.count:,} are in the model"

@@ -1,1 +1,1 @@
-"""What knows nothing of Vision Transformers: the terminal, files, ranks, cores, limits, errors."""
+"""Tools that are not about Vision Transformers: the terminal, files, ranks, cores, limits, errors."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunContext:
-    """What a run is given besides its settings: who is told about it, and where data come from.
+    """The arguments of a run beside its settings: where messages go, and where data come from.
 
     data_url replaces the address that the data are downloaded from; strict refuses damaged files; pictures
     draws what there is to see, and None draws nothing.

@@ -208,7 +208,7 @@ def _of_its_own(settings: Settings) -> Settings:
 
 
 def _without_other_crops(chosen: dict[str, Any]) -> dict[str, Any]:
-    """What switches off the crops that those the user chose take the place of."""
+    """The settings that switch off the crops which the user's own crops replace."""
     if chosen.get("crop_scale", 1) < 1:
         return {"crop_padding": 0}
     return {"crop_scale": 1.0} if chosen.get("crop_padding") else {}
@@ -371,7 +371,7 @@ def what_changed(
 
 
 def _is_the_same(name: str, value: Any, before: Any) -> bool:
-    """Whether a setting has the same value as before; weights have if both are the same path."""
+    """True if a setting has the same value as before; weights have if both are the same path."""
     if name == "weights" and before is not None:
         return Path(value).absolute() == Path(before).absolute()
     return value == before

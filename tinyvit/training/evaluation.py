@@ -1,4 +1,4 @@
-"""What a run learns, and how good a model is at it: a Task for the loop, and results on a set of images.
+"""The task of a run, for the loop, and the results of a model on a set of images.
 
 For n images with probabilities p (n, C) and labels y (n,), the model predicts the likeliest class, with
 confidence c_i = max_j p_ij. In counts (C, C) a row is a true class and a column a predicted one:
@@ -112,7 +112,7 @@ def macro_mean(counts: np.ndarray) -> dict[str, float]:
 
 
 def reliability(probabilities: np.ndarray, labels: np.ndarray, bins: int = BINS) -> Reliability:
-    """How often the model is right, by how sure it is, for probabilities (n, C) and labels (n,)."""
+    """Accuracy by confidence, for probabilities (n, C) and labels (n,)."""
     confidence = probabilities.max(axis=1).astype(np.float64)
     right = probabilities.argmax(axis=1) == labels
     at = np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], confidence)  # (n,) from 0 to bins - 1
@@ -211,7 +211,7 @@ COLOURS_RIGHT = "colours right"  # what the accuracy of a PatchEvaluation is cal
 
 @dataclass(frozen=True)
 class PatchEvaluation:
-    """How well a model predicts the corrupted patches of a set of images.
+    """Loss and accuracy of a model on the corrupted patches of a set of images.
 
     loss is that of its objective; accuracy is the share of colours that it predicts right, None for pixels.
     """

@@ -60,11 +60,11 @@ class Stages:
         return 0 if done < self._dropping else len(self.configs) - 1
 
     def cost(self, done: float) -> float:
-        """What the next step costs."""
+        """The cost of the next step."""
         return self._cost if done < self._dropping else 1.0
 
     def cost_left(self, done: float) -> float:
-        """What is left of the run costs, as a share of a whole run that sees all patches."""
+        """The cost of the rest of the run, as a share of a whole run that sees all patches."""
         return 1 - done - max(0.0, self._dropping - done) * (1 - self._cost)
 
 

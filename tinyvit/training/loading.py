@@ -64,7 +64,7 @@ def check_has_head(source: str, model: Model) -> None:
 
 
 def why_no_classes(model: Model) -> str:
-    """Why a model without a head for classes has none, to be said of its source."""
+    """The reason why a model has no head for classes, as a predicate about its source."""
     if model.config.predicts_patches:
         return "learned without labels, to predict patches, and has no classes"
     if model.texts:

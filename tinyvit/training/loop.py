@@ -255,7 +255,7 @@ class Meter:
 
     @property
     def is_read(self) -> bool:
-        """Whether everything collected has been read."""
+        """True if everything collected has been read."""
         return not self._unread
 
     @property

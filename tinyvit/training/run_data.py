@@ -157,7 +157,7 @@ def _changes(recorded: Mapping[str, str], dataset: Dataset) -> list[str]:
 
 
 def needs_download(run: RunFolder, data_dir: Path | None) -> bool:
-    """Whether load_data_of_run would have to download the data of a run first."""
+    """True if load_data_of_run would have to download the data of a run first."""
     settings = run.settings()
     return not is_at_hand(settings.dataset, Path(data_dir or settings.data_dir or "data"))
 
@@ -174,7 +174,7 @@ def check_classes(run: RunFolder, dataset: Dataset) -> None:
 
 
 def _first_difference(found: tuple[str, ...], expected: tuple[str, ...]) -> str:
-    """How the classes found differ from those expected, in words that name the first of them."""
+    """The difference between the classes found and those expected, in words that name the first of them."""
     there, wanted = set(found), set(expected)
     differences = [f"{name!r} is missing" for name in expected if name not in there][:1]
     differences += [f"{name!r} is new" for name in found if name not in wanted][:1]
@@ -195,7 +195,7 @@ def check_files(run: RunFolder, dataset: Dataset) -> None:
 
 
 def _have_changed(run: RunFolder, dataset: Dataset) -> bool:
-    """Whether the image files have other names or sizes than those of the run, as far as that is known."""
+    """True if the image files have other names or sizes than those of the run, as far as that is known."""
     return bool(run.data() and dataset.files) and run.data() != dataset.files
 
 

@@ -205,7 +205,7 @@ class RunFolder:
             self._claim.add(path)
 
     def has_trained(self) -> bool:
-        """Whether there is a checkpoint, other than that of the start."""
+        """True if there is a checkpoint, other than that of the start."""
         return not self.only_start and (self.last_path.exists() or self.best_path.exists())
 
     @classmethod
@@ -299,7 +299,7 @@ class RunFolder:
             raise UserError(f"{error} {offer}") from error
 
     def _offer(self) -> str:
-        """What to do to resume from the previous checkpoint; empty if there is none that is whole."""
+        """The way to resume from the previous checkpoint, in words; empty if there is none that is whole."""
         try:
             step = load_checkpoint(self.previous_path).progress.get("step", 0)
         except UserError:
@@ -414,7 +414,7 @@ def changes_in(config_path: Path) -> list[dict[str, Any]]:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether there is a checkpoint in a folder, if it is one."""
+    """True if there is a checkpoint in a folder, if it is one."""
     return any(os.path.exists(folder / name) for name in ("best.npz", "last.npz"))  # even of a name too long
 
 
@@ -427,7 +427,7 @@ def latest_run(root: Path = Path("runs")) -> Path:
 
 
 def _is_run(path: Path) -> bool:
-    """Whether a folder has the readable config.json of a run; a folder that is only claimed has none yet."""
+    """True if a folder has the readable config.json of a run; a folder that is only claimed has none yet."""
     return "settings" in (_stated(path / "config.json") or ())
 
 
@@ -438,7 +438,7 @@ def _names_in(path: Path) -> dict[str, list[str]]:
 
 
 def _stated(config_path: Path) -> dict[str, Any] | None:
-    """What a config.json states; None if it cannot be read, or is anything but a JSON object."""
+    """The contents of a config.json; None if it cannot be read, or is anything but a JSON object."""
     try:
         config = read_json(config_path)
     except (OSError, ValueError):
@@ -447,6 +447,6 @@ def _stated(config_path: Path) -> dict[str, Any] | None:
 
 
 def _last_written(path: Path) -> float:
-    """When the newest checkpoint of a run was written, or its config.json if it has none yet."""
+    """The time at which a run's newest checkpoint was written, or its config.json if it has none yet."""
     checkpoints = [file for file in (path / "last.npz", path / "best.npz") if file.exists()]
     return max(file.stat().st_mtime for file in checkpoints or [path / "config.json"])

@@ -1,4 +1,4 @@
-"""What a run adds to the training loop: its files, signals and a time limit.
+"""The training loop of a run, with its files, signals and a time limit.
 
 Checkpoints are written, but not too often, and never with numbers that are not finite.
 """
@@ -54,7 +54,7 @@ class SaveClock:
         self._took = self._saved - started
 
     def is_due(self, seconds: float) -> bool:
-        """Whether the last checkpoint is older than that, or a multiple if writing was not quick.
+        """True if the last checkpoint is older than that, or a multiple if writing was not quick.
 
         With a minute between checkpoints, writing thus takes at most a twentieth of the time.
         """
@@ -196,7 +196,7 @@ class Saver:
         self.clock, self.recorded, self.fit = SaveClock(), settings.as_dict(), settings.fit
 
     def is_due(self, seconds: float) -> bool:
-        """Whether the last checkpoint is older than that on any rank; see SaveClock."""
+        """True if the last checkpoint is older than that on any rank; see SaveClock."""
         return bool(current().max(self.clock.is_due(seconds)))
 
     def write_last(self, state: State, is_last: bool = False) -> None:

@@ -50,7 +50,7 @@ class Group(Enum):
 
 
 class Resume(Enum):
-    """What a resumed run does with another value of a setting."""
+    """The effect of another value of a setting on a run that is resumed."""
 
     REFUSE = "refuse"  # the data depend on it, or the shape of what is saved
     CHANGE = "change"  # uses the new value from then on, and records that
@@ -63,7 +63,7 @@ REFUSE, CHANGE, EXTEND, COMPUTE, FREE = Resume
 
 
 class Row(NamedTuple):
-    """What the table says of a setting; kinds are the types that its values may have.
+    """A setting's row in the table; kinds are the types that its values may have.
 
     The help of a setting whose default value needs explaining ends with the explanation, as (default: ...).
     """
@@ -78,7 +78,7 @@ class Row(NamedTuple):
     metavar: str | None
 
     def error(self, value: Any) -> str:
-        """What the setting should be, in words, if it cannot have this value; empty if it can."""
+        """The values that the setting can have, in words, if this is not one of them; otherwise empty."""
         plain = value.item() if isinstance(value, np.generic) else value
         if isinstance(plain, bool):  # which Python counts among the whole numbers
             is_a = bool in self.kinds
@@ -279,7 +279,7 @@ class Settings:
         return round(self.warmup_epochs * steps_per_epoch) if self.warmup_steps is None else self.warmup_steps
 
     def augmentation(self) -> dict[str, Any]:
-        """How the images of a batch are changed: the keyword arguments of data.plan_batch."""
+        """The augmentation of the images of a batch: the keyword arguments of data.plan_batch."""
         policy = make_policy(self.augment, self.augment_ops, self.augment_magnitude)
         mixes = {"mixup": self.mixup, "cutmix": self.cutmix, "erase": self.erase}
         crops = {"padding": self.crop_padding, "scale": self.crop_scale, "flip": self.flip}

@@ -109,6 +109,6 @@ def _handled(names: Sequence[str], handler: Callable[[int, Any], None]) -> Itera
 
 
 def _left_to_others(number: int) -> bool:
-    """Whether nohup ignores this signal, or a program that Python is a part of handles it."""
+    """True if nohup ignores this signal, or a program that Python is a part of handles it."""
     now = signal.getsignal(number)
     return now is None or (now is signal.SIG_IGN and number == getattr(signal, "SIGHUP", None))

@@ -46,16 +46,16 @@ class State:
         return True
 
     def is_finished(self, settings: Settings) -> bool:
-        """Whether a run with these settings has come to its end, at its full length or before."""
+        """True if a run with these settings has come to its end, at its full length or before."""
         return self.is_complete(settings) or self.has_stalled(settings.patience)
 
     def is_complete(self, settings: Settings) -> bool:
-        """Whether a run with these settings has its full length."""
+        """True if a run with these settings has its full length."""
         done = self.records[-1]["step"] if settings.steps and self.records else len(self.records)
         return done >= (settings.steps or settings.epochs)
 
     def has_stalled(self, patience: int | None) -> bool:
-        """Whether the last evaluations, at least so many, were not better than the best."""
+        """True if the last evaluations, at least this many, were not better than the best."""
         if patience is None:
             return False
         losses = [each.get("val_loss", each.get("test_loss")) for each in self.records[self.best_epoch :]]

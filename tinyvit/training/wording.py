@@ -1,4 +1,4 @@
-"""What a run says of itself: its length, its model, its recipe, and what came of it."""
+"""The messages of a run: its length, its model, its recipe, and its results."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ from tinyvit.training.state import State
 
 
 def length(settings: Settings) -> str:
-    """How long a run is, such as '12 epochs'."""
+    """The length of a run, such as '12 epochs'."""
     return counted(settings.steps, "step") if settings.steps else counted(settings.epochs, "epoch")
 
 
@@ -32,7 +32,7 @@ def described(changed: Mapping[str, Sequence[Any]]) -> str:
 
 
 def why_done(state: State, settings: Settings) -> str:
-    """Why a finished run has come to its end: that of its length, or before."""
+    """The reason why a finished run has ended, at its full length or before."""
     if state.is_complete(settings):
         only = (settings.steps or settings.epochs) == 1
         return f"its {length(settings)} is done" if only else f"all {length(settings)} are done"
@@ -59,7 +59,7 @@ def model_name(settings: Settings) -> str:
 
 
 def where(trainer: RunTrainer, device: Device) -> str:
-    """What computes, and how."""
+    """The device and the engine of a run, in words."""
     summary, ranks = trainer.engine.summary(trainer.settings.batch_size), trainer.engine.ranks.size
     together = f"{ranks} processes, each " if ranks > 1 else ""
     return f"{together}{device.label}{',' if device.is_gpu else ' on'} {summary}"
@@ -110,7 +110,7 @@ def _result(trainer: RunTrainer, kind: str, best: str, show: Callable[[dict[str,
 
 
 def _after_training(trainer: RunTrainer) -> Iterator[str]:
-    """What came of a run, and what to do next."""
+    """The results of a run, and the commands to go on with."""
     run, state, settings, path = trainer.run, trainer.state, trainer.settings, as_argument(trainer.run.path)
     assert state.best is not None, "whoever learns labels has an accuracy"
     count, best = len(trainer.dataset.test), f"{100 * state.best:.1f}%"
@@ -127,7 +127,7 @@ def _after_training(trainer: RunTrainer) -> Iterator[str]:
 
 
 def _after_pretraining(trainer: RunTrainer) -> Iterator[str]:
-    """What came of a run without labels, and what to do next; draws what it predicts."""
+    """The results of a run without labels, and the commands to go on with; draws what it predicts."""
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
 
     def shown(results: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What timm's architecture names imply about a model, which its weights file does not show.
+"""The properties of a model that timm's architecture names imply, and its weights file does not show.
 
 timm's config.json names an architecture and states only how the model differs from it. The number of heads,
 the form of GELU, the epsilon of LayerNorm, rotary positions and the heads of attention pooling are recorded

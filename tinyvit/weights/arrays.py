@@ -23,7 +23,7 @@ class NamedArrays:
 
     @property
     def numbers(self) -> int:
-        """How many numbers all arrays have that are not yet taken."""
+        """Number of values in all arrays that are not yet taken."""
         return sum(array.size for array in self._left.values())
 
     def shape(self, name: str, axes: int) -> tuple[int, ...]:
@@ -48,7 +48,7 @@ class NamedArrays:
         return array
 
     def count(self, pattern: str) -> int:
-        """How many different texts the first group of a pattern matches in the names; for counting layers."""
+        """Number of different strings that a pattern's first group matches in the names, to count layers."""
         return len({match[1] for name in self._left if (match := re.match(pattern, name))})
 
     def rename(self, name: str, better: str) -> None:
@@ -166,7 +166,7 @@ def _is_square(number: int) -> bool:
 
 
 def unknown_resnet(source: str, width: int, units: tuple[int, ...]) -> UserError:
-    """What to raise for a ResNet of another make."""
+    """The error to raise for a ResNet of another make."""
     return UserError(
         f"{source} has a ResNet that tinyvit does not know: a root of {width} channels, and "
         f"{', '.join(map(str, units)) or 'no'} units in its stages. Choose another checkpoint."

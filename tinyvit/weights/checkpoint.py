@@ -89,7 +89,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint, previous: Path | None = 
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Whether a file is one of tinyvit's checkpoints, rather than weights in another layout."""
+    """True if a file is one of tinyvit's checkpoints, rather than weights in another layout."""
     try:
         return "progress" in names_in_npz(path)
     except UserError:
@@ -133,7 +133,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
 
 
 def _content(arrays: dict[str, np.ndarray], name: str) -> Any:
-    """What a text in JSON says."""
+    """The value of a JSON string."""
     if arrays[name].shape != () or arrays[name].dtype.kind != "U":
         raise ValueError(f"{name} is not a text")
     try:
@@ -168,7 +168,7 @@ def _checked_progress(progress: Any) -> dict[str, Any]:
 
 
 def is_record(record: Any) -> bool:
-    """Whether this can be the record of an epoch: its number and step, and other numbers that it may have."""
+    """True if this can be the record of an epoch: its number and step, and other numbers that it may have."""
     if not isinstance(record, dict) or not {"epoch", "step"} <= record.keys():
         return False
     return all(_fits(name, value) for name, value in record.items())

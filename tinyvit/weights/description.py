@@ -104,12 +104,12 @@ def imagenet_classes() -> tuple[str, ...]:
 
 
 def has_words(folder: Path) -> bool:
-    """Whether a folder's config.json describes a model for images and texts."""
+    """True if a folder's config.json describes a model for images and texts."""
     return stated_in(folder / "config.json").get("model_type") in tuple(_TOWERS)
 
 
 def is_described_by_timm(path: Path) -> bool:
-    """Whether this is a config.json written by timm."""
+    """True if this is a config.json written by timm."""
     return "architecture" in stated_in(path)
 
 
@@ -195,7 +195,7 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
 
 
 def _one_of(choices: dict[str, str], path: Path, what: str, name: str) -> str:
-    """What a name in a config.json stands for. Raises UserError if it is not one of the choices."""
+    """The meaning of a name in a config.json. Raises UserError if it is not one of the choices."""
     if name not in choices:
         raise UserError(
             f"{path} specifies the {what} {name!r}, but tinyvit has only {', '.join(choices)}: choose "

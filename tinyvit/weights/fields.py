@@ -78,7 +78,7 @@ def _qkv_bias(table: NamedArrays, names: Naming, width: int) -> str:
 
 
 def _pooling(table: NamedArrays, names: Naming, fields: dict[str, Any]) -> dict[str, Any]:
-    """How the tokens are pooled, and where the last LayerNorm is.
+    """The pooling of the tokens, and the place of the last LayerNorm.
 
     Of a single token, it is the same before and after choosing it.
     """

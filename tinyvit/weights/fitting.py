@@ -19,14 +19,14 @@ TIMM_HYBRID: dict[str, Any] = {"gelu": TIMM.gelu, "eps": TIMM.eps, **TIMM_RESNET
 
 
 def fits_official(config: ViTConfig) -> bool:
-    """Whether the official code computes as the model does."""
+    """True if the official code computes as the model does."""
     form = config.resnet_form if config.has_resnet else "official"
     same = (config.gelu, config.eps, form) == ("tanh", 1e-6, "official")
     return same and not config.later_parts.keys() - fields_known_to("plain")
 
 
 def fits_hugging_face(config: ViTConfig) -> bool:
-    """Whether Hugging Face has such a model. Its folder states GELU and epsilon, so any will do."""
+    """True if Hugging Face has such a model. Its folder states GELU and epsilon, so any will do."""
     return not (config.has_resnet or misfits_of_hugging_face(config))
 
 
@@ -38,7 +38,7 @@ def misfits_of_hugging_face(config: ViTConfig) -> list[str]:
 
 
 def fits_timm(config: ViTConfig) -> bool:
-    """Whether timm's ViT can be one such, given its arguments, among which are GELU and pooling."""
+    """True if timm's ViT can be one such, given its arguments, among which are GELU and pooling."""
     others = config.later_parts.keys() - fields_known_to("timm") or config.pool in ("both", "distilled")
     return config.eps == TIMM.eps and not (config.pre_logits or config.has_resnet or others)
 
@@ -51,7 +51,7 @@ def torch_naming(config: ViTConfig) -> Naming | None:
 
 
 def photos_unfit_for_hugging_face(fit: PhotoFit) -> str:
-    """Why Hugging Face's processors cannot fit photos so, as a predicate; empty if they can."""
+    """The reason why Hugging Face's processors cannot fit photos so, as a predicate; empty if they can."""
     if fit.fit == "pad":
         return "are padded, and Hugging Face's processors do not pad"
     if any(fit.edge):
@@ -80,7 +80,7 @@ def misfits_of_hybrid(config: ViTConfig) -> list[str]:
 
 
 def write_instead(config: ViTConfig, fit: PhotoFit | None = None) -> str:
-    """What to do where a layout cannot hold a model, or the fit of its photos: the formats that can."""
+    """Advice where a layout cannot hold a model, or the fit of its photos: the formats that can."""
     photos = fit_for(config.image_size, fit)
     for_hugging_face = fits_hugging_face(config) and not photos_unfit_for_hugging_face(photos)
     others = [

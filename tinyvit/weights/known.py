@@ -89,7 +89,7 @@ _FILES = ["*.json", "*.safetensors", "merges.txt"]
 
 
 def is_hub_name(name: str) -> bool:
-    """Whether this could be the name of a model there, with a revision after an @ if need be.
+    """True if this could be the name of a model there, with a revision after an @ if need be.
 
     What looks like a path here, as its first part is a folder or it ends like a file of weights, is not one.
     """

@@ -28,7 +28,7 @@ STEMS = (f"{BACKBONE}stem.conv.weight", f"{BACKBONE}conv.weight")
 
 @dataclass(frozen=True)
 class Naming:
-    """How a library names the arrays; {} stands for the number of a block, and qkv lists one or three layers.
+    """A library's names of arrays; {} stands for the number of a block, and qkv lists one or three layers.
 
     resize is how the library resizes position embeddings for images of another size (see ops.resize). pixels
     is the scale of pixels that all models with these names expect, if they agree on one.

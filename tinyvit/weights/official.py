@@ -49,7 +49,7 @@ _GROUP_NORM = r"(^|/)gn(_root|_proj|[123])/(scale|bias)$"
 
 
 def is_official(arrays: Collection[str]) -> bool:
-    """Whether these arrays are named as in an official checkpoint, in any spelling."""
+    """True if these arrays are named as in an official checkpoint, in any spelling."""
     return any(name.endswith("embedding/kernel") for name in arrays)
 
 

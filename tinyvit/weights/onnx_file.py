@@ -139,7 +139,7 @@ def block(g: Graph, i: int, x: str) -> str:
 
 
 def scaled(g: Graph, name: str, x: str) -> str:
-    """What LayerScale makes of x (B, N, D), in a model that has it."""
+    """LayerScale of x (B, N, D), in a model that has it."""
     return g.node("Mul", x, g.constant(name, g.params[name])) if g.config.layer_scale else x
 
 
@@ -212,7 +212,7 @@ def readout(g: Graph, x: str) -> str:
 
 
 def pool(g: Graph, x: str) -> str:
-    """What the head reads of tokens x (B, N, D): see model.later.pools."""
+    """The input of the head, from tokens x (B, N, D): see model.later.pools."""
     if g.config.pool == "token":
         return g.node("Gather", x, 0, axis=1)
     if g.config.pool == "distilled":

@@ -1,4 +1,4 @@
-"""How a model expects its photos: the size, the crop, the filter and the scale of the pixels.
+"""The preprocessing of a model's photos: the size, the crop, the filter and the scale of the pixels.
 
 Hugging Face states this in preprocessor_config.json, timm in the pretrained_cfg of its config.json.
 """
@@ -49,7 +49,7 @@ _MEANT = {
 
 
 def read_preprocessing(folder: Path) -> PhotoFit | None:
-    """How photos are resized, according to a folder's preprocessor_config.json or timm's config.json.
+    """The fit of photos, according to a folder's preprocessor_config.json or timm's config.json.
 
     None if neither says how photos are resized, or if it is in another way, with a warning. Raises UserError
     if a file is unreadable, or states impossible sizes or an unknown filter.
@@ -115,7 +115,7 @@ def _stated_in(folder: Path) -> Iterator[tuple[Path, dict[str, Any], bool]]:
 
 
 def _with_defaults(stated: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """What Hugging Face's processor does, with the beginning of its name as "kind"."""
+    """The steps of Hugging Face's processor, with the beginning of its name as "kind"."""
     kind = str(stated.get("image_processor_type") or stated.get("feature_extractor_type") or "")
     kind = kind.split("ImageProcessor")[0].split("FeatureExtractor")[0]
     if not kind and (folder / "config.json").is_file():

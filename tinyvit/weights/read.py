@@ -91,13 +91,13 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def is_by_tinyvit(path: Path) -> bool:
-    """Whether this is a .safetensors file that save_safetensors wrote."""
+    """True if this is a .safetensors file that save_safetensors wrote."""
     is_safetensors = os.path.isfile(path) and path.suffix.lower() == ".safetensors"
     return is_safetensors and "heads" in _own_metadata(read_metadata(path))
 
 
 def usual_position_resize(path: Path) -> str:
-    """How the library that a file comes from resizes position embeddings (see ops.resize).
+    """The way in which the library that wrote a file resizes position embeddings (see ops.resize).
 
     This is 'corners' for the official code, 'bicubic' for Hugging Face and torchvision, and 'antialias' for
     timm. It is 'bilinear' for timm's .npz files and for official ones next to timm's config.json, because
@@ -116,7 +116,7 @@ def usual_position_resize(path: Path) -> str:
 
 
 def _own_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
-    """What save_safetensors states of a model beside its arrays."""
+    """The metadata of a file of save_safetensors beside its arrays."""
     known: dict[str, Any] = {}
     if re.fullmatch("[0-9]{1,4}", heads := str(metadata.get("heads", ""))):
         known["heads"] = int(heads)

@@ -97,7 +97,7 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
 
 
 def left_out(model: Model, layout: str, fit: PhotoFit | None) -> list[str]:
-    """What a file of that layout, or a 'page', has no place for, in a sentence each, without a full stop."""
+    """The properties that a file of that layout, or a 'page', cannot hold: sentences without a full stop."""
     if layout not in ("official", "torch", "page"):
         return []
     usual = fit_for(model.config.image_size, None)

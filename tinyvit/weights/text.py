@@ -91,7 +91,7 @@ def text_layout(config: TextConfig) -> tuple[ParamSpec, ...]:
 
 
 class TextCache(NamedTuple):
-    """What the backward pass of a text tower needs."""
+    """The cache of a text tower."""
 
     config: TextConfig
     ids: Array

@@ -226,7 +226,7 @@ def _resnet_source(name: str, units: tuple[int, ...]) -> str:
 
 
 def to_ours(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """What another library stores, in the order of axes of the parameter of that name and shape."""
+    """The array that another library stores, in the order of axes of the parameter of that name and shape."""
     if array.ndim == 4:  # a convolution
         array = array.transpose(2, 3, 1, 0)
     elif name.endswith(".weight"):

@@ -33,7 +33,7 @@ _LEAST_SUM, _LARGEST_SUM = 1e-18, 1e30
 
 
 class AttentionCache(NamedTuple):
-    """What the backward pass needs, apart from the tokens."""
+    """The cache of attention, apart from the tokens."""
 
     qkv: np.ndarray  # (B, N, 3, H, K), turned
     turn: Turn | None
@@ -145,7 +145,7 @@ def attend_backward(do: np.ndarray, qkv: np.ndarray, o: np.ndarray, A: np.ndarra
 
 
 class LastAttentionCache(NamedTuple):
-    """What the backward pass needs, apart from the tokens."""
+    """The cache of the last attention, apart from the tokens."""
 
     q: np.ndarray  # (H, B, K)
     u: np.ndarray  # (H, B, D)

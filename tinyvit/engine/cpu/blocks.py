@@ -35,7 +35,7 @@ from tinyvit.ops.linear import column_sums
 
 
 class BlockCache(NamedTuple):
-    """What the backward pass of a block needs."""
+    """The cache of a block."""
 
     n1: np.ndarray  # (B, N, D)
     r1: np.ndarray  # (B N, 1)

@@ -217,15 +217,15 @@ class CpuEngine(ReferenceEngine):
 
 
 def _workers(threads: int, buffer_bytes: int, memory: int | None) -> int:
-    """How many threads may have a gradient buffer: all, unless the buffers would take too much memory."""
+    """Number of threads that may have a gradient buffer: all, unless these would take too much memory."""
     if memory is None:
         return threads
     return min(threads, 1 + int(_BUFFERS_SHARE * memory / buffer_bytes))
 
 
 def _fitting_micro_batch(config: ViTConfig, least_rows: int) -> int:
-    """How many images keep the largest array near the target size: of a block (MLP, q k v or attention), of a
-    ResNet (the windows that a convolution reads), or the logits of a model that predicts patches.
+    """Number of images that keep the largest array near the target size: of a block (MLP, q k v, attention),
+    of a ResNet (the windows that a convolution reads), or the logits of a model that predicts patches.
 
     Each micro-batch adds its gradient to every matrix, a pass over the matrix however few its images are. A
     minimum number of rows keeps that cost small in comparison.

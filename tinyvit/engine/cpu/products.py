@@ -47,7 +47,7 @@ def product_plus_bias(a: np.ndarray, b: np.ndarray, bias: np.ndarray) -> np.ndar
 
 
 def _layout(x: np.ndarray) -> tuple[int, int]:
-    """How BLAS is to read x, as it is or transposed, and how many numbers from one row to the next.
+    """The layout of x for BLAS, as it is or transposed, and the step from one row to the next, in numbers.
 
     That is 0 if x can be read in neither way.
     """

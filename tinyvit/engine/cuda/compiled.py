@@ -73,7 +73,7 @@ def _options() -> tuple[str, ...]:
 
 
 def _explained(file: str, error: Exception) -> str:
-    """Why a file does not compile, and the remedy if it is known: one line.
+    """The reason why a file does not compile, and the remedy if it is known: one line.
 
     CuPy's packages bring no cuda_bf16.h: CuPy takes it from the CUDA toolkit, or from NVIDIA's package of the
     runtime; 13.6 only if that has NVRTC's own version, and never for NVRTC 12.0 and 12.1.

@@ -30,7 +30,7 @@ _DEFAULT_ALGORITHM = -1
 
 
 class CublasError(RuntimeError):
-    """What cuBLAS reports, or that it cannot be found."""
+    """Raised for an error of cuBLAS, and if cuBLAS cannot be found."""
 
 
 class Cublas:
@@ -124,7 +124,7 @@ def _by_name() -> Any:
 
 
 def _matrix(address: int, buffer: Buffer) -> tuple[Any, ...]:
-    """How cuBLAS is told of a matrix: its address, type and length of rows; of a stack, also its stride."""
+    """A matrix as cuBLAS describes it: its address, type and length of rows; of a stack, also its stride."""
     *stack, rows, columns = buffer.shape
     stride = (ctypes.c_longlong(rows * columns),) if stack else ()
     return ctypes.c_void_p(address), _TYPES[buffer.dtype], ctypes.c_int(columns), *stride

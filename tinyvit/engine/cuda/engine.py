@@ -153,7 +153,7 @@ class CudaEngine(ReferenceEngine):
         return next(reversed(self._programs.values()))
 
     def summary(self, batch: int) -> str:
-        """How steps of so many images are carried out, and how large a workspace each rank needs for them."""
+        """One-line summary of how a batch of this size is computed, and of each rank's workspace."""
         options = self._options(update=self._update, **self._own_batches())
         largest = -(-batch // (self.ranks.size * self.training.accumulate))  # of the parts of a batch
         size = plan_workspace(plan_step(self.config, largest, options)).size

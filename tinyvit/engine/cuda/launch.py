@@ -30,12 +30,12 @@ class Buffer:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """Number of values."""
         return prod(self.shape)
 
     @property
     def nbytes(self) -> int:
-        """How many bytes it has."""
+        """Number of bytes."""
         return self.size * ITEM_BYTES[self.dtype]
 
     @property
@@ -90,7 +90,7 @@ class Launch:
 
     @property
     def bytes_moved(self) -> int:
-        """How many bytes it reads and writes, each number that it needs counted once."""
+        """Number of bytes that it reads and writes, each value that it needs counted once."""
         if self.moved is not None:
             return self.moved
         return sum(buffer.nbytes for buffer in (*self.reads, *self.writes))
@@ -128,7 +128,7 @@ class Product:
 
     @property
     def count(self) -> int:
-        """How many matrices a stack has; 1 without a stack."""
+        """Number of matrices in a stack; 1 without a stack."""
         return prod(self.c.shape[:-2])
 
     @property
@@ -144,12 +144,12 @@ class Product:
 
     @property
     def multiply_adds(self) -> int:
-        """How many multiplications, each with an addition."""
+        """Number of multiplications, each with an addition."""
         return self.c.size * self.sizes[1]
 
     @property
     def bytes_moved(self) -> int:
-        """How many bytes it reads and writes, each number counted once."""
+        """Number of bytes that it reads and writes, each value counted once."""
         return sum(buffer.nbytes for buffer in (*self.reads, *self.writes))
 
 

@@ -69,12 +69,12 @@ class Memory:
 
 
 def graphs_wanted() -> bool:
-    """Whether steps are to be captured; they are, unless the environment says otherwise."""
+    """True if steps are to be captured; they are, unless the environment says otherwise."""
     return os.environ.get(GRAPHS_OFF, "1") != "0"
 
 
 class Graphs:
-    """Whether work is captured, for all replays together: if one capture fails, no other is tried.
+    """The switch for capturing work, for all replays together: if one capture fails, no other is tried.
 
     tell is then called with one line that says so.
     """
@@ -166,7 +166,7 @@ class Program:
         return self._memory.array(buffer, self.workspace)
 
     def _argument(self, argument: Argument) -> Argument | Array:
-        """What CuPy is given for an argument of a launch."""
+        """The value that CuPy takes for an argument of a launch."""
         if argument is None:
             return NULL
         return self.array(argument) if isinstance(argument, Buffer) else argument

@@ -24,12 +24,12 @@ def capability(xp: ModuleType) -> int:
 
 
 def multiprocessors(xp: ModuleType) -> int:
-    """How many multiprocessors the current card has."""
+    """Number of multiprocessors of the current card."""
     return int(xp.cuda.Device().attributes["MultiProcessorCount"])
 
 
 def shared_limit(xp: ModuleType) -> int:
-    """How many bytes of shared memory the current card allows a block."""
+    """Number of bytes of shared memory that the current card allows a block."""
     return int(xp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"])
 
 
@@ -40,7 +40,7 @@ def unsupported_reason(
     training: Training | None = None,
     precision: str = "fp32",
 ) -> str:
-    """Why the CUDA engine cannot be used, as the end of a sentence; empty if it can be."""
+    """The reason why the CUDA engine cannot be used, as the end of a sentence; empty if it can be."""
     return (
         unsupported(config)
         or _learning(config, objective, training)

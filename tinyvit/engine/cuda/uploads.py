@@ -1,4 +1,4 @@
-"""What the host tells a step, in one small copy: learning rate, keys of random numbers, the batch's plan.
+"""The inputs of a step, in one small copy: learning rate, keys of random numbers, the batch's plan.
 
 The words of the array on the device, 32 bits each, are
 

@@ -1,4 +1,4 @@
-"""Where the arrays of a plan lie in one block of memory, so that few bytes serve many arrays.
+"""The places of a plan's arrays in one block of memory, so that few bytes serve many arrays.
 
 An array needs memory from the first step that uses it to the last. Activations of the forward pass wait for
 the backward; a gradient lives for two or three steps, and the next one can take its place. Arrays are placed
@@ -26,13 +26,13 @@ class Place(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """How many bytes the workspace has, and where each array lies in it."""
+    """The size of the workspace in bytes, and the place of each array in it."""
 
     size: int
     places: dict[str, Place]
 
     def largest(self, count: int = 10) -> list[tuple[str, int]]:
-        """What takes most of it when it is fullest, with its bytes, the largest first.
+        """The arrays that take most of it when it is fullest, with their bytes, the largest first.
 
         The same array of all blocks counts as one: blocks.h is blocks.0.h, blocks.1.h and so on.
         """

@@ -1,4 +1,4 @@
-"""What a page holds of a model: its configuration, its parameters as text, its classes, and sample images."""
+"""The contents of a page: a model's configuration, its parameters as text, its classes, and sample images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a model looks: attention over a photo, the attention of every head, and how far each one looks."""
+"""Pictures of attention: over a photo, of every head, and how far each head looks."""
 
 from __future__ import annotations
 

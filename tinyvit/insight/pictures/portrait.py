@@ -1,4 +1,4 @@
-"""What a model has learned: embedding filters, positions and attention (ViT Figures 6 and 7)."""
+"""A portrait of a model: embedding filters, positions and attention (ViT Figures 6 and 7)."""
 
 import math
 from collections.abc import Sequence
@@ -175,7 +175,7 @@ CAPTION, LINE_SPACE, IMAGE_SPACE = 28, 10, 22  # below an image: its caption, th
 
 
 def attention_layout(count: int) -> tuple[int, int, int]:
-    """How many images there are in a row, how many rows, and the side of an image, in pixels.
+    """Number of images in a row, number of rows, and the side of an image, in pixels.
 
     They are as large as fits into HEIGHT; 21 or more images are small, and make the part taller.
     """

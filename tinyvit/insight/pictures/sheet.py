@@ -254,7 +254,7 @@ def _fonts() -> tuple[str, ...]:
 
 
 def _has(path: str, characters: frozenset[str]) -> bool:
-    """Whether a font has a shape for each character, other than the one for those that it lacks."""
+    """True if a font has a shape for each character, other than the one for those that it lacks."""
     try:
         letters = ImageFont.truetype(path, 20)
         lacking = bytes(letters.getmask("\ufffe"))

@@ -1,4 +1,4 @@
-"""What a study has found: a row for each variant, or lines over an axis; every run is a dot."""
+"""The picture of a study: a row for each variant, or lines over an axis; every run is a dot."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

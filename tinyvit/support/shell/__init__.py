@@ -1,1 +1,1 @@
-"""What all commands share: parsing, flags, endings, progress."""
+"""The common parts of all commands: parsing, flags, endings, progress."""

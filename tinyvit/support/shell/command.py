@@ -1,4 +1,4 @@
-"""What all commands share: how the command line is parsed, and the types of flags."""
+"""The command line of all commands: how it is parsed, and the types of flags."""
 
 import argparse
 import contextlib
@@ -51,7 +51,7 @@ class _Parser(argparse.ArgumentParser):
         return parsed
 
     def _meant(self, word: str, parsed: argparse.Namespace) -> str:
-        """What was perhaps meant by an unknown flag, or by a folder; empty if this cannot be told."""
+        """A suggestion for an unknown flag, or for a folder; empty if there is none."""
         flags = self._option_string_actions
         if word.startswith("-"):
             flag = word.partition("=")[0]
@@ -140,7 +140,7 @@ def make_parser(name: str, description: str | None, epilog: str = "") -> argpars
 
 
 def summary(docstring: str | None) -> str:
-    """What follows "`python -m tinyvit.NAME`: " in the first line of a docstring, as a sentence."""
+    """The text after "`python -m tinyvit.NAME`: " in the first line of a docstring, as a sentence."""
     line = (docstring or "").strip().partition("\n")[0]
     line = _CALL.sub("", line)
     return line[:1].upper() + line[1:]

@@ -74,7 +74,7 @@ class Recipe:
 
     @property
     def purpose(self) -> str:
-        """What it is for, in one sentence without a full stop."""
+        """The purpose of the recipe, in one sentence without a full stop."""
         return self.about.partition(". ")[0].rstrip(".")
 
     def differences(self, settings: Settings) -> list[str]:
@@ -201,7 +201,7 @@ def recipe(dataset: str, on_gpu: bool) -> dict[str, Any]:
 
 
 def settings_of(name: str) -> dict[str, Any]:
-    """What a named recipe sets, for whatever data set. Raises UserError if there is none of that name."""
+    """The settings of a named recipe, for any data set. Raises UserError if there is none of that name."""
     given = {key: value for key, value in named_recipe(name).given.items() if key != "dataset"}
     return given | {"recipe": name}
 

@@ -1,4 +1,4 @@
-"""How long a run takes on this machine's CPU, calculated from a second of its own training steps."""
+"""The time of a run on this machine's CPU, calculated from a second of its own training steps."""
 
 import math
 import time
@@ -33,7 +33,7 @@ def time_here(settings: Settings, config: ViTConfig, train: int, test: int, seco
 
 
 def images_in_all(settings: Settings, config: ViTConfig, train: int, test: int) -> float:
-    """How many images take as long to train on, with all of their patches, as the run and its evaluations."""
+    """Number of images, with all patches, that take as long to train on as the run and its evaluations."""
     evaluations = math.ceil(settings.epochs / settings.evaluate_every)
     whole_passes = Stages(settings, config).cost_left(0) * settings.epochs
     return whole_passes * train + _EVALUATING * evaluations * test

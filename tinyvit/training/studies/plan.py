@@ -30,7 +30,7 @@ class Job:
 
     @property
     def images(self) -> int:
-        """How many images it looks at, counting each time."""
+        """Number of images that it looks at, counting each time."""
         return self.chosen["steps"] * self.chosen["batch_size"]
 
 

@@ -1,4 +1,4 @@
-"""What a study has found: computed from its run folders, written as results.json and table.md, and drawn."""
+"""The results of a study: computed from its run folders, written as results.json and table.md, and drawn."""
 
 import json
 import statistics
@@ -17,7 +17,7 @@ from tinyvit.training.studies.plan import DIVERGED, Plan
 
 
 def result_of(folder: Path) -> dict[str, Any]:
-    """What a finished run came to: accuracy and loss on the test images, its cost, and how long it took.
+    """The results of a finished run: accuracy and loss on the test images, its cost, and the time it took.
 
     All that is not known of a run that diverged is None.
     """

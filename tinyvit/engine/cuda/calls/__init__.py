@@ -1,1 +1,1 @@
-"""How each kernel is called: its launch for given buffers, one file for each file of kernels."""
+"""The calls of the kernels: the launch of each for given buffers, one file for each file of kernels."""

@@ -104,7 +104,7 @@ def rotary_partials(rows: int) -> int:
 
 
 def fits(tokens: int, head_width: int, dtype: str, shared_limit: int) -> bool:
-    """Whether the kernels can do this shape on a card that allows a block so many bytes of shared memory.
+    """True if the kernels can do this shape on a card that allows a block this many bytes of shared memory.
 
     The limit is the card's attribute MaxSharedMemoryPerBlockOptin: 232,448 for Hopper, 166,912 for A100,
     101,376 for RTX 30 and 40. More than 49,152 must be asked for, kernel by kernel.
@@ -117,7 +117,7 @@ def fits(tokens: int, head_width: int, dtype: str, shared_limit: int) -> bool:
 
 
 def keeps_scores(tokens: int, head_width: int, dtype: str, shared_limit: int) -> bool:
-    """Whether attention_backward has room for dS of this shape, and for as many warps as there are strips."""
+    """True if attention_backward has room for dS of this shape, and for as many warps as there are strips."""
     most = 20 if head_width <= 64 else 8  # warps: its __launch_bounds__
     needed = backward_shared_bytes(tokens, head_width, dtype, kept=True)
     return _strips(tokens) <= most and needed <= shared_limit
@@ -179,12 +179,12 @@ def _padded(n: int) -> int:
 
 
 def _strips(tokens: int) -> int:
-    """How many strips of 16 tokens there are."""
+    """Number of strips of 16 tokens."""
     return _padded(tokens) // TILE
 
 
 def _warps(tokens: int) -> int:
-    """How many warps share the strips: at most 8, and such that all have about as many."""
+    """Number of warps that share the strips: at most 8, and such that all have about as many."""
     rounds = -(-_strips(tokens) // MOST_WARPS)
     return -(-_strips(tokens) // rounds)
 

@@ -46,12 +46,12 @@ def shared_bytes(height: int, width: int) -> int:
 
 
 def fits(height: int, width: int, shared_limit: int) -> bool:
-    """Whether a card that allows a block so many bytes of shared memory can augment such images."""
+    """True if a card that allows a block this many bytes of shared memory can augment such images."""
     return shared_bytes(height, width) <= shared_limit
 
 
 def operation_tables(operations: np.ndarray, height: int, width: int) -> np.ndarray:
-    """What the kernel is told of operations (S, rounds): int32 (rounds, 7, S).
+    """The operations (S, rounds) as the kernel reads them: int32 (rounds, 7, S).
 
     The first row is the place in KINDS. The others are, for moves, the six of operations.whole_numbers; of
     posterize the next one says how many bits it takes away, and of all others it has the amount's bits as a

@@ -64,11 +64,11 @@ def bias_gelu_backward(
 
 
 def _blocks_that_share(rows: int, M: int, dtype: str, blocks: int) -> int:
-    """How many blocks one above the other share the rows, if so many in all run at the same time."""
+    """Number of blocks, one above the other, that share the rows, if this many in all run at once."""
     side_by_side = ceil(M / (WARP * _longest_vector(dtype)))
     return min(ceil(rows / _HEIGHT), max(1, blocks // side_by_side))
 
 
 def _longest_vector(dtype: str) -> int:
-    """How many numbers have 16 bytes, the most that a thread moves at a time."""
+    """Number of values in 16 bytes, the most that a thread moves at a time."""
     return 16 // ITEM_BYTES[dtype]

@@ -90,7 +90,7 @@ def layer_norm_backward(
 
 
 def _row_shape(D: int, *buffers: Buffer | None) -> tuple[int, int, int]:
-    """How a row is spread: (threads, loads of each thread, numbers of each load).
+    """The spread of a row over threads: (threads, loads of each thread, numbers of each load).
 
     One warp if a thread then has few enough numbers to keep in registers, otherwise two or four. Short
     vectors leave fewer threads without work at the end of a row, long ones need fewer loads.

@@ -32,7 +32,7 @@ class Matrices:
 
     @property
     def chunks(self) -> int:
-        """How many blocks share a matrix."""
+        """Number of blocks that share a matrix."""
         return blocks(self.A * self.B, _EACH * THREADS)
 
     @property

@@ -13,7 +13,7 @@ from tinyvit.ops.noise import draw_key
 
 @dataclass(frozen=True)
 class Mask:
-    """How a branch is masked: dropout of its numbers, stochastic depth of whole images, or both.
+    """The mask of a branch: dropout of its values, stochastic depth of whole images, or both.
 
     tokens is how many rows of the branch belong to one image. keys is a uint32 buffer (1 + sites, 2), filled
     by noise_keys; the sites are the numbers of the draws in it. At a rate of 0 nothing is drawn, and the site

@@ -70,7 +70,7 @@ def to_bf16(x: Buffer, y: Buffer) -> Launch:
 
 
 def is_aligned(start: int) -> bool:
-    """Whether the kernels can read four numbers at once from this place of a flat buffer on."""
+    """True if the kernels can read four numbers at once from this place of a flat buffer on."""
     return start % 4 == 0
 
 

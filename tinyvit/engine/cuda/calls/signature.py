@@ -86,7 +86,7 @@ def vector_widths(length: int, largest: int, *buffers: Buffer | None) -> list[in
 
 
 def vector_width(width: int, first: Buffer, *others: Buffer | None) -> int:
-    """How many neighbours in rows of this width a thread moves at once: at most 16 bytes of the first buffer.
+    """Number of neighbours in a row that a thread moves at once: at most 16 bytes of the first buffer.
 
     They divide the width and the place where each buffer starts. A buffer that is None does not matter.
     """
@@ -94,7 +94,7 @@ def vector_width(width: int, first: Buffer, *others: Buffer | None) -> int:
 
 
 def blocks(count: int, threads: int = THREADS) -> int:
-    """How many blocks of that many threads have at least `count` threads together."""
+    """Number of blocks of that many threads that have at least `count` threads together."""
     return -(-count // threads)
 
 

@@ -119,7 +119,7 @@ def token_partials(images: int) -> int:
 def token_jobs(
     partials: Buffer, width: int, patches: int, placed: int, starts: Mapping[str, int]
 ) -> list[ColumnSum]:
-    """What is to be added to the gradients after add_tokens_backward.
+    """The sums to be added to the gradients after add_tokens_backward.
 
     partials is that launch's, width is D, patches T, and placed as in add_tokens; starts says where gradients
     start: of patch.bias and, if the model has them, of mask_token, others and position.

@@ -1,4 +1,4 @@
-"""What is done on the GPU for a batch: a list of launches and products, from the numbers of the model alone.
+"""The plan of a batch on the GPU: a list of launches and products, from the numbers of the model alone.
 
 The files mirror tinyvit/model: stem and block, each a forward above its backward. step puts them together,
 with the readout.

@@ -25,7 +25,7 @@ from tinyvit.model.later.rotary import fixed_tables
 
 
 class Block(NamedTuple):
-    """What the backward needs."""
+    """The cache of a block."""
 
     norm1: Norm
     qkv: Buffer

@@ -40,7 +40,7 @@ class Update:
 
 @dataclass(frozen=True)
 class Options:
-    """What a plan depends on.
+    """The inputs of a plan.
 
     precision is fp32, tf32 (float32 numbers, products in TF32) or bf16 (bfloat16 activations and products).
     noise says whether dropout and stochastic depth act.
@@ -96,18 +96,18 @@ class Plan:
 
     @property
     def launches(self) -> int:
-        """How many kernels are launched, those of matrix products included."""
+        """Number of kernels that are launched, those of matrix products included."""
         return len(self.steps)
 
     @property
     def bytes_moved(self) -> int:
-        """How many bytes all steps read and write."""
+        """Number of bytes that all steps read and write."""
         return sum(step.bytes_moved for step in self.steps)
 
 
 def most_draws(config: ViTConfig) -> int:
-    """How often a step may draw random numbers: three times to corrupt patches, once in the stem for dropout,
-    and six times in each block."""
+    """Largest number of random draws in a step: three to corrupt patches, one for dropout in the stem, and
+    six in each block."""
     return 4 + 6 * config.layers
 
 
@@ -169,7 +169,7 @@ class Draft:
 
     @cached_property
     def controls(self) -> Buffer:
-        """What changes from step to step: see calls.optimizer."""
+        """The arguments that change from step to step: see calls.optimizer."""
         return self.outside("controls", 8)
 
     def add(self, step: Step, label: str) -> None:
@@ -213,7 +213,7 @@ class Draft:
         return self._draws - count
 
     def mask(self, dropout_rate: float, path_rate: float, tokens: int) -> Mask | None:
-        """How a branch with so many rows for an image is masked by dropout and stochastic depth, if it is."""
+        """The mask of a branch of this many rows an image, by dropout and stochastic depth; None without."""
         dropout, path = self.draw(dropout_rate), self.draw(path_rate)
         return Mask(*dropout, *path, tokens, self.keys) if dropout[0] or path[0] else None
 

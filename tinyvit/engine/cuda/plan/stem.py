@@ -33,7 +33,7 @@ class Corruption(NamedTuple):
 
 
 class Stem(NamedTuple):
-    """What the backward needs; and, for the loss of a model that predicts patches, these in float32."""
+    """The cache of the stem; and, for the loss of a model that predicts patches, these in float32."""
 
     patches: Buffer
     mask: Mask | None

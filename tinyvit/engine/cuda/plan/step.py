@@ -139,7 +139,7 @@ def _add_partial_sums(draft: Draft) -> None:
 
 
 class Readout(NamedTuple):
-    """What the backward needs: the final LayerNorm, its result pooled, the input of the tanh, features."""
+    """The cache of the readout: the final LayerNorm, its result pooled, the input of the tanh, features."""
 
     norm: Norm
     pooled: Buffer

@@ -32,7 +32,7 @@ def update_parameters(draft: Draft) -> None:
 
 
 def muon_fits(config: ViTConfig) -> bool:
-    """Whether the kernels can do Muon's update: each of its parts must begin where they can load vectors."""
+    """True if the kernels can do Muon's update: each of its parts must begin where they can load vectors."""
     return all(is_aligned(part.place.start) for part in parts_of(layout(config)))
 
 
@@ -78,7 +78,7 @@ def _orthogonalised(draft: Draft, x: Buffer, other: Buffer, name: str) -> Buffer
 
 
 def _tables(rows: tuple[ParamSpec, ...]) -> dict[tuple[int, int], np.ndarray]:
-    """Where the matrices of each shape (A, B) lie in their part of the flat buffer: int32 (n, 3).
+    """The places of the matrices of each shape (A, B) in their part of the flat buffer: int32 (n, 3).
 
     Each row has the place of the first number, and how far the next row and the next column are from it.
     """
