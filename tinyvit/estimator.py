@@ -48,7 +48,7 @@ Given = ArrayLike | Sequence[Photo]  # as images
 # small pictures from few images sooner and better than many small ones.
 _PATCHES = (16, 14, 8, 7, 6, 5, 4, 3, 2)  # the largest that gives enough patches is chosen, otherwise 1
 _EPOCHS, _FEWEST_STEPS = 10, 1000  # of the default: as many epochs as make both
-_SHIFT = 14  # crop_padding is a pixel for each so many, by default
+_SHIFT = 14  # crop_padding is a pixel for each 14 of a side, by default
 
 
 @dataclass(eq=False, repr=False)
@@ -84,7 +84,7 @@ class ViTClassifier:
     label, 1 for those that it leaves out, or "balanced" for each class as often as the others. With
     early_stopping, the share validation_fraction of the images is held out, training ends when
     n_iter_no_change passes in a row were no better on them than the best, and the model is that of the best.
-    With warm_start, fit goes on from the model that there is, whose classes and size of images stay.
+    With warm_start, fit continues from the present model, whose classes and size of images stay.
     verbose is whether to show the progress of training.
 
     After fit: classes_ (the sorted labels), model_ (the trained tinyvit.Model), n_features_in_ (the count of
@@ -369,7 +369,7 @@ class ViTClassifier:
         return model.whiten(images, seed=seed) if self.whiten else model
 
     def _fit_settings(self, count: int, size: tuple[int, int], fine_tuning: bool) -> dict[str, Any]:
-        """The settings of Model.fit, with the usual ones for so many images where they are None."""
+        """The settings of Model.fit, with the usual ones for this many images where they are None."""
         optimizer = self.optimizer or ("sgd" if fine_tuning and self.lora is None else "adamw")
         if fine_tuning:
             tuned, fewest, shift = FINE_TUNING | FINE_TUNING_WITH.get(optimizer, {}), FINE_TUNING_STEPS, 0

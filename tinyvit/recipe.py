@@ -58,7 +58,7 @@ def show(name: str) -> None:
 
 
 def on_this_machine(recipe: Recipe, seconds: float) -> list[str]:
-    """A line with the time that a recipe for CPUs takes here, measured for so many seconds; or none."""
+    """A line with the time that a recipe for CPUs takes here, measured for a number of seconds; or none."""
     if recipe.name not in ON_CPU or recipe.settings.dataset != "cifar10":
         return []
     config = fresh_config(recipe.settings, 32, 10)

@@ -30,8 +30,8 @@ CLASSES = 10  # for small images; large images have 1000, as in ImageNet
 class Case:
     """One case to time; mode is 'train' (a whole step, with clipping and AdamW) or 'infer' (only logits).
 
-    device is 'cpu' or 'gpu'. On a CPU, all is computed in float32 on so many threads; on a GPU, precision is
-    fp32, tf32 or bf16, and threads have no meaning.
+    device is 'cpu' or 'gpu'. On a CPU, all is computed in float32 on that many threads; on a GPU, precision
+    is fp32, tf32 or bf16, and threads have no meaning.
     """
 
     model: str

@@ -63,7 +63,7 @@ from tinyvit.data import operations
 from tinyvit.data.mixing import Rectangles
 from tinyvit.ops.resize import resize_images
 
-_RATIO = 4 / 3  # the longer side of a box is at most so many times the shorter one
+_RATIO = 4 / 3  # the longer side of a box is at most this many times the shorter one
 _TRIES = 10  # boxes that are drawn for each image
 
 
@@ -255,7 +255,7 @@ def apply_operations(images: Array, operations: np.ndarray) -> Array:
 
 
 POLICIES = ("none", "randaugment", "autoaugment")
-MOST_OPERATIONS = 16  # of randaugment on an image: after so many, nothing of it is left to learn from
+MOST_OPERATIONS = 16  # of randaugment on an image: after this many, nothing of it is left to learn from
 MOST_MAGNITUDE = 30.0  # at which an operation is as strong as it can be
 Policy = Callable[[np.random.Generator, int], np.ndarray]
 

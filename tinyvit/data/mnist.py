@@ -1,8 +1,8 @@
 """MNIST and Fashion-MNIST: 28 x 28 grey images in four idx files, read as three equal channels.
 
-Sources: LeCun, Cortes and Burges, http://yann.lecun.com/exdb/mnist/, which gives the files to nobody any
-more; Xiao, Rasul and Vollgraf 2017, https://github.com/zalandoresearch/fashion-mnist. The checksums are those
-in torchvision.datasets.MNIST and FashionMNIST.
+Sources: LeCun, Cortes and Burges, http://yann.lecun.com/exdb/mnist/, which no longer serves the files;
+Xiao, Rasul and Vollgraf 2017, https://github.com/zalandoresearch/fashion-mnist. The checksums are those in
+torchvision.datasets.MNIST and FashionMNIST.
 
 An idx file is a header of big-endian 4-byte numbers and then the bytes: 0x0800 plus the number of axes, the
 length of each axis, the pixels or labels.

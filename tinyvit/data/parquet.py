@@ -101,7 +101,7 @@ def load_parquet(
                         errors[photo].append(name)
             if views:
                 given[part] = np.stack(views), np.array(found), tuple(names)
-    except (UserError, BrokenPipeError):  # the latter: decoding has nobody to tell any more
+    except (UserError, BrokenPipeError):  # the latter: the reader of what is decoded has gone
         raise
     except Exception as error:  # pyarrow's readers raise all kinds of exceptions on damaged files
         reason = (str(error).splitlines() or [type(error).__name__])[0]

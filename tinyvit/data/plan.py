@@ -119,7 +119,7 @@ def epoch_order(
     a stretch of the line from 0 to count, and marks are set 1 apart). A draw with replacement has the same
     means, and leaves out many images even where all weights are equal.
 
-    With repeats, each image comes so many times in a row (repeated augmentation, Hoffer et al. 2020). An
+    With repeats, each image comes this many times in a row (repeated augmentation, Hoffer et al. 2020). An
     epoch is as long as without, so it takes only some of the images.
     """
     draws = _draws(seed, "order", epoch)

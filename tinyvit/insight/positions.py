@@ -9,7 +9,7 @@ arranged like the patches: neighbouring positions, and those in the same row or 
 a model that adds positions before every block, they are those of the first, since the figure in the paper
 shows positions that are added there.
 
-In a model with relative positions, a head by itself gives something to offsets between patches (ViT D.4).
+In a model with relative positions, a head adds something of its own to each offset between patches (ViT D.4).
 A query q_i scores the offset d to token j with its vector r_d: S_ij = q_i . r_d / sqrt(K), beside the product
 with the key (see ops.relative_scores). The normalised token that makes q_i is n_i w + b, and n_i differs from
 token to token. What is left for n_i = 0 depends on no token, and so it is what the head has learned about

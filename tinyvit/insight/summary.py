@@ -73,7 +73,7 @@ def _cuda_engine(config: ViTConfig, batch: int = 128) -> list[tuple[str, str]]:
     """The memory of a training step on a GPU, and the arrays that take most of it."""
     try:
         plan = plan_step(config, batch, Options("bf16", update=Update("adamw")))
-    except UserError:  # kernels cannot have so many of these images at a time
+    except UserError:  # the kernels cannot take that many of these images at a time
         return []
     workspace = plan_workspace(plan)
     largest = (f"{name.removeprefix('blocks.')} {_bytes(size)}" for name, size in workspace.largest(4))

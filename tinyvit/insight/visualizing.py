@@ -154,7 +154,7 @@ def why_nothing(config: ViTConfig, picture: str) -> str | None:
 
 
 def look_inside(model: Looking, batches: Iterable[list[Example]], shown: Mapping[str, int]) -> Insight:
-    """See, for each picture in shown, up to so many images: 'distance', 'rollout', 'heads' and 'inside'.
+    """See, for each picture in shown, up to this many images: 'distance', 'rollout', 'heads' and 'inside'.
 
     Only these maps are kept, and of all other images nothing but the sum of distances, so that any number of
     images can be looked at.
@@ -256,5 +256,5 @@ def numbers_of(picture: str, model: Looking, insight: Insight) -> dict[str, Any]
 
 
 def _listed(values: np.ndarray) -> Any:
-    """The values as lists of numbers with so many digits."""
+    """The values as lists of numbers, rounded to this many digits."""
     return np.vectorize(lambda x: float(f"{x:.{DIGITS}g}"), otypes=[float])(values).tolist()

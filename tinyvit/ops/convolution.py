@@ -37,7 +37,7 @@ def convolution(x: Array, kernel: Array, stride: int = 1, padding: str = "SAME")
 def convolution_backward(dy: Array, cache: tuple, inputs: bool = True) -> tuple[Array | None, Array]:
     """Gradients of convolution: dx (B, H, W, I), dkernel (k, k, I, O).
 
-    Without `inputs`, dx is None: nobody needs the gradient of the images that the first convolution reads.
+    Without `inputs`, dx is None: the gradient of the images that the first convolution reads is not needed.
     The windows take k k / (stride stride) times the memory of x: they are cut again, not kept.
     """
     x, kernel, cut, padding = cache

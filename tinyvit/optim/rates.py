@@ -23,7 +23,7 @@ _BLOCKS = re.compile(r"blocks\.(\d+)(?:-(\d+))?")
 def rates(
     rows: Iterable[ParamSpec], layers: int, freeze: str | None = None, decay: float = 1.0
 ) -> dict[str, float]:
-    """The factor of the learning rate of each parameter of a model with so many blocks, by name.
+    """The factor of the learning rate of each parameter of a model with this many blocks, by name.
 
     freeze names what does not learn, separated by commas: stem; blocks; blocks.3; blocks.0-9; backbone, which
     is everything but the head; matrices, which is everything but norms, biases and the head; or the beginning

@@ -149,7 +149,7 @@ def _weights_of(settings: Settings, progress: Progress) -> Model:
     """The weights to start from, which are downloaded if they are a known name."""
     from tinyvit.training.loading import load_any  # here, as a model from scratch needs nothing of it
 
-    assert settings.weights, "whoever asks has seen that there are some"
+    assert settings.weights, "only a run that starts from weights loads them"
     return load_any(settings.weights, progress.download(settings.weights), settings.heads)
 
 

@@ -128,7 +128,7 @@ def calibration_error(table: Reliability) -> float:
 
 
 def wilson_interval(accuracy: float, images: int, level: float = 0.95) -> tuple[float, float]:
-    """The ends of the score interval, eq. 5, for the accuracy on so many images."""
+    """The ends of the score interval, eq. 5, for the accuracy on this many images."""
     z = NormalDist().inv_cdf((1 + level) / 2)
     middle = accuracy + z * z / (2 * images)
     half = z * (accuracy * (1 - accuracy) / images + (z / (2 * images)) ** 2) ** 0.5
@@ -254,7 +254,7 @@ def rank(accuracy: float | None, loss: float, by_loss: bool) -> tuple[float, ...
     """Sorts results, better ones last: by accuracy, with ties broken by the loss, or by the loss alone."""
     if by_loss:
         return (-loss,)
-    assert accuracy is not None, "whoever sorts by accuracy measures it"
+    assert accuracy is not None, "sorting by accuracy needs an accuracy"
     return accuracy, -loss
 
 

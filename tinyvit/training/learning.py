@@ -2,7 +2,7 @@
 
 A run that drops patches has two stages: most steps see some patches of each image, the last ones all. A step
 on two fifths of the patches takes less than half of the time, and teaches more than half as much: what is in
-an image is in most of its patches, and a model that never sees all of them learns less by heart. In the end
+an image is in most of its patches, and a model that never sees all of them memorises less. In the end
 it has to get used to all of them. Each stage has an engine of its own, over one set of parameters.
 
 Sources: PatchDropout (Liu et al. 2022, arXiv 2208.07220); FLIP (Li et al. 2022, arXiv 2212.00794), which also

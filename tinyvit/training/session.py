@@ -59,7 +59,7 @@ def train(
     """Start or resume a run; returns the exit status: 0, or 128 plus the signal's number if interrupted.
 
     At the deadline, a time of time.monotonic(), it is interrupted too, and the number is OUT_OF_TIME; when
-    nobody reads the progress any more, as in `... | head -1`, it is NO_READER.
+    the reader of the progress has gone, as in `... | head -1`, it is NO_READER.
     progress shows what is done, on standard output if it is not given, unless it is to be quiet; pictures
     draws the pictures of the run, and None draws none. Of several ranks (support.distributed) only the first
     prints and writes files.
@@ -259,5 +259,5 @@ def _last_checkpoint(run: RunFolder) -> Checkpoint | None:
 def _is_finished(checkpoint: Checkpoint, settings: Settings) -> bool:
     try:
         return State(**checkpoint.progress).is_finished(settings)
-    except TypeError:  # it is not that of a run, as whoever restores it finds too, and says
+    except TypeError:  # it is not that of a run, which restoring it reports
         return False

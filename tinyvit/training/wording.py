@@ -112,7 +112,7 @@ def _result(trainer: RunTrainer, kind: str, best: str, show: Callable[[dict[str,
 def _after_training(trainer: RunTrainer) -> Iterator[str]:
     """The results of a run, and the commands to go on with."""
     run, state, settings, path = trainer.run, trainer.state, trainer.settings, as_argument(trainer.run.path)
-    assert state.best is not None, "whoever learns labels has an accuracy"
+    assert state.best is not None, "a run with labels has an accuracy"
     count, best = len(trainer.dataset.test), f"{100 * state.best:.1f}%"
     result = _result(trainer, "accuracy", best, lambda r: with_interval(r["test_accuracy"], count))
     yield f"done in {duration(state.seconds)}: {result}. Next:"

@@ -120,7 +120,7 @@ def _tokens_and_positions(table: NamedArrays, names: Naming, fields: dict[str, A
     if fields["pool"] != "distilled" and names.distillation_token in table:
         table.rename(
             names.distillation_token, names.registers
-        )  # learned with another head; now nobody reads it
+        )  # learned with another head; now it is not read
         registers, found["position_on"] = registers + 1, "all"
     prefix = (names.class_token in table) + registers + (fields["pool"] == "distilled")
     found["registers"] = registers

@@ -25,7 +25,7 @@ from tinyvit.engine.cpu.products import add_product, pieces, product_plus_bias
 from tinyvit.ops.linear import column_sums
 from tinyvit.ops.rotary import Turn
 
-_PIECES_AT_ONCE = 4  # the scores that are worked on at once fill about so many pieces: 2 MiB
+_PIECES_AT_ONCE = 4  # the scores that are worked on at once fill about this many pieces: 2 MiB
 
 # A row of scores whose exponentials sum to something between these needs no largest entry subtracted. float16
 # holds neither of them.

@@ -239,10 +239,10 @@ def _fitting_micro_batch(config: ViTConfig, least_rows: int) -> int:
 
 
 class Threads:
-    """A number of threads that begin when they are first needed, and end when nobody refers to this any more.
+    """Threads that begin when they are first needed, and end when nothing refers to this object any more.
 
     An optimiser that keeps `do` therefore keeps these threads, but not the engine that they belong to. Where
-    the system refuses so many, there are fewer, or the calling thread does all the work.
+    the system refuses this many, there are fewer, or the calling thread does all the work.
     """
 
     def __init__(self, number: int):

@@ -87,7 +87,7 @@ PIECE = 131_072
 
 
 def pieces(rows: int, width: int, times: int = 1) -> Iterator[slice]:
-    """Slices of nearly equal length that cover so many rows of this width, of about `times` PIECE numbers."""
+    """Slices of nearly equal length that cover the rows of this width, of about `times` PIECE numbers."""
     count = min(max(1, round(rows * width / (times * PIECE))), rows)
     cuts = [rows * i // count for i in range(count + 1)]
     return (slice(*ends) for ends in pairwise(cuts))

@@ -125,7 +125,7 @@ class CudaEngine(ReferenceEngine):
         """See ReferenceEngine.loss_and_grads."""
         check_images(self.config, images)
         B, C = len(images), self.config.classes
-        has_labels = not self.config.predicts_patches  # otherwise nobody reads the targets
+        has_labels = not self.config.predicts_patches  # otherwise the targets are not read
         if has_labels and targets.shape not in ((B,), (B, C)):
             raise ValueError(f"targets have shape {targets.shape}, expected ({B},) or ({B}, {C})")
         if has_labels and targets.ndim == 1 and targets.dtype.kind not in "iu":
@@ -194,7 +194,7 @@ class CudaEngine(ReferenceEngine):
         return Options(self.precision, **self._card, **(numbers | self._objective_options))
 
     def _program(self, make: Callable[..., Plan], batch: int, options: Options) -> Program:
-        """The program for so many images, ready to run."""
+        """The program for this many images, ready to run."""
         key = make, batch, options
         if key not in self._programs:
             if len(self._programs) == _MOST_PROGRAMS:
@@ -218,7 +218,7 @@ class CudaEngine(ReferenceEngine):
         return program
 
     def _keep_uploads(self, batch: int, rounds: int) -> None:
-        """Have room for what the host tells the steps, for batches of up to so many images and operations."""
+        """Make room for the inputs of steps, for batches of up to this many images and operations."""
         if self._uploads:
             held = self._uploads.images, self._uploads.rounds
             batch, rounds = max(batch, held[0]), max(rounds, held[1])

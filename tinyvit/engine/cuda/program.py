@@ -29,7 +29,7 @@ GRAPHS_OFF = "TINYVIT_CUDA_GRAPHS"  # set to 0, this variable switches graphs of
 class Memory:
     """Arrays by name, and the block for the workspaces of all plans, which are used one at a time.
 
-    version changes whenever an array moves: whoever remembers addresses must then ask again.
+    version changes whenever an array moves: remembered addresses are then out of date.
     """
 
     def __init__(self, xp: ModuleType):

@@ -32,7 +32,7 @@ _PLACES = 32  # a host this many steps ahead waits for the device; the training 
 
 
 class Uploads:
-    """The array on the device, for batches of up to `images` images with so many rounds of operations each,
+    """The array on the device, for batches of up to `images` images with this many rounds of operations each,
     and places on the host.
     """
 
@@ -90,7 +90,7 @@ class Uploads:
                 event.synchronize()
 
     def _pinned(self) -> np.ndarray:
-        """Words of memory on the host that the device reads by itself, which a copy without waiting needs."""
+        """Words of page-locked memory on the host, which a copy without waiting needs."""
         size = self._device.size
         return np.frombuffer(self._xp.cuda.alloc_pinned_memory(4 * size), np.uint32, size)
 

@@ -19,7 +19,7 @@ MOST_PARAMETERS = 8_000_000  # 21 MB of text
 MOST_MULTIPLY_ADDS = 2_000_000_000  # a few seconds in a browser
 IN_FULL = 500_000  # parameters up to which a page also holds what float16 cannot
 
-EACH = 5  # images of a class, where it has so many
+EACH = 5  # images of a class at most
 MOST_BYTES = 400_000  # of pixels, for all samples together
 NO_LABEL = -1  # of a sample whose class is unknown
 

@@ -138,7 +138,7 @@ class Sheet:
 
 
 def fitted(image: np.ndarray, side: int) -> Image.Image:
-    """An image (H, W, 3) uint8 smoothly enlarged or reduced, so that its longer side has so many pixels."""
+    """An image (H, W, 3) uint8 smoothly enlarged or reduced, so that its longer side has `side` pixels."""
     scale = side / max(image.shape[:2])
     height, width = (max(1, round(n * scale)) for n in image.shape[:2])
     sampling = Image.Resampling.BICUBIC if scale > 1 else Image.Resampling.LANCZOS

@@ -99,7 +99,7 @@ def rotate(qkv: Buffer, tables: tuple[Buffer, Buffer], other: Buffer, heads: int
 
 
 def rotary_partials(rows: int) -> int:
-    """P, how many blocks one above the other share so many rows: each leaves a row of partial sums."""
+    """P, the number of blocks, one above the other, that share the rows; each leaves a row of sums."""
     return min(blocks(rows, _HEIGHT), _MOST_BLOCKS)
 
 
@@ -154,7 +154,7 @@ def _launch(
     block: tuple[int, int],
     products: int,
 ) -> Launch:
-    """The launch of a kernel: a block for each head of each image, so many products of (Q, K) by (K, N).
+    """The launch of a kernel: a block for each head of each image, and products of (Q, K) by (K, N).
 
     block is its warps and its bytes of shared memory. Its arguments are what it reads, what it writes, sizes
     and the mask. Of q, it reads the queries' rows only.

@@ -106,7 +106,7 @@ def _row_shape(D: int, *buffers: Buffer | None) -> tuple[int, int, int]:
 
 
 def _block(loads: int, vector: int, dtype: str) -> int:
-    """Threads of a block of the backward, each with so many loads of so many numbers of a row.
+    """Threads of a block of the backward, each with a number of loads, of a number of values of a row each.
 
     A thread keeps three sums and the gain of each number, and three fetched rows, whose numbers have four
     bytes each, or two side by side. So two blocks of this size fit into the 65,536 registers of a

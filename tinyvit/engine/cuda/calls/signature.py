@@ -99,6 +99,6 @@ def blocks(count: int, threads: int = THREADS) -> int:
 
 
 def chunks(rows: int, most: int) -> tuple[int, int]:
-    """(number of chunks, rows of a chunk): at most so many chunks; only the last can be short."""
+    """(number of chunks, rows of a chunk): at most `most` chunks; only the last can be short."""
     size = blocks(rows, most)
     return blocks(rows, size), size

@@ -34,7 +34,7 @@ def make_patches(
         f"make_patches<{patches.c_type}, {V}>",
         blocks(patches.size // V),
         (images, plan, erasing, mixing, patches, B, S, H, W, patch_size),
-        # not the whole data set; of the next images only what is mixed, which nobody knows here
+        # not the whole data set; of the next images only what is mixed, which is not known here
         moved=S * H * W * 3 + sum(table.nbytes for table in tables) + patches.nbytes,
     )
 

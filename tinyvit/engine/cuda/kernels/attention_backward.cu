@@ -34,7 +34,7 @@
 
 #include "scores.cuh"
 
-// gradient += A M, for a strip A of `rows` columns and a matrix M of so many rows; TRANSPOSED if what lies in shared
+// gradient += A M, for a strip A of `rows` columns and a matrix M of as many rows; TRANSPOSED if what lies in shared
 // memory is A^T.
 template <typename T, int K, bool TRANSPOSED>
 __device__ inline void add_strip_product(Sums* gradient, const T* a, const T* m, int stride, int rows) {
@@ -131,7 +131,7 @@ attention_backward(const T* __restrict__ dout, const T* __restrict__ out, const 
         store(1, dk, scale, strip);
         __syncwarp();  // all lanes are done with the strip
     }
-    __syncthreads();  // all of dS is there, or nobody reads queries any more
+    __syncthreads();  // all of dS is there, or no thread reads queries any more
 
     if constexpr (KEPT) {
         Sums dk[TILES], dq[TILES];  // dq: zeros for tokens that were not queries

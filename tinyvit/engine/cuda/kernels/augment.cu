@@ -51,7 +51,7 @@ augment(const unsigned char* images, const int* plan, const int* operations, uns
         for (int c = 0; c < 3; c++) image[3 * pixel + c] = seen[c];
     }
     for (int round = 0; round < rounds; round++) {
-        __syncthreads();  // all have written what is read next, and nobody still reads what is written next
+        __syncthreads();  // all have written what is read next, and no thread still reads what is written next
         const Operation operation(operations + round * OPERATION_ROWS * planned, planned, b);
         if (operation.kind == MOVE || operation.kind == SHARPNESS) {
             if (operation.kind == MOVE) {

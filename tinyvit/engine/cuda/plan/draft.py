@@ -208,7 +208,7 @@ class Draft:
         return rate, self.draws(1)
 
     def draws(self, count: int) -> int:
-        """The number of the first of so many draws."""
+        """The number of the first of `count` draws."""
         self._draws += count
         return self._draws - count
 
