@@ -54,7 +54,7 @@ def main() -> NoReturn:
 
 def commands() -> dict[str, str]:
     """All commands in alphabetical order: each name, and a sentence saying what the command does."""
-    found = {}
+    sentences = {}
     for module in pkgutil.iter_modules(tinyvit.__path__):
         spec = importlib.util.find_spec(f"tinyvit.{module.name}")
         if spec is None or not isinstance(spec.loader, InspectLoader):
@@ -62,8 +62,8 @@ def commands() -> dict[str, str]:
         source = spec.loader.get_source(spec.name)
         docstring = ast.get_docstring(ast.parse(source)) if source else None
         if docstring and docstring.startswith(f"`python -m {spec.name}"):
-            found[module.name] = summary(docstring)
-    return dict(sorted(found.items()))
+            sentences[module.name] = summary(docstring)
+    return dict(sorted(sentences.items()))
 
 
 def _overview() -> str:

@@ -579,18 +579,18 @@ def _is_whole(label: Any) -> bool:
 def _path(path: str | Path) -> Path:
     """The path; UserError for what cannot be one."""
     try:
-        found = Path(path)
+        converted = Path(path)
     except TypeError:
         raise UserError(f"the path is {path!r}, expected text or a pathlib.Path.") from None
-    if "\0" in str(found):
-        raise UserError(f"the path is {str(found)!r}, expected one without a null character.")
+    if "\0" in str(converted):
+        raise UserError(f"the path is {str(converted)!r}, expected one without a null character.")
     try:
-        os.fsencode(found)
+        os.fsencode(converted)
     except UnicodeEncodeError:
         raise UserError(
-            f"the path is {str(found)!r}, with a character that no file name can hold: choose another."
+            f"the path is {str(converted)!r}, with a character that no file name can hold: choose another."
         ) from None
-    return found
+    return converted
 
 
 def _progress(wanted: bool | None, by_default: bool) -> Progress | None:

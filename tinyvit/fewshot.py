@@ -102,14 +102,14 @@ def accuracies(model: Model, dataset: Dataset, shots: list[int], seeds: int) -> 
     C, train, test = len(dataset.classes), dataset.train, dataset.test
     choices = [[choose_shots(train.labels, dataset.classes, n, seed) for seed in range(seeds)] for n in shots]
     used = np.unique(np.concatenate([indices for row in choices for indices in row]))
-    known = model.features(np.asarray(train.images[used]))  # (images used, D)
-    asked = model.features(np.asarray(test.images))  # (test images, D)
-    found = np.empty((len(shots), seeds))
+    train_features = model.features(np.asarray(train.images[used]))  # (images used, D)
+    test_features = model.features(np.asarray(test.images))  # (test images, D)
+    results = np.empty((len(shots), seeds))
     for i, row in enumerate(choices):
         for seed, indices in enumerate(row):
-            probe = fit_probe(known[np.searchsorted(used, indices)], train.labels[indices], C)
-            found[i, seed] = probe.accuracy(asked, test.labels)
-    return found
+            probe = fit_probe(train_features[np.searchsorted(used, indices)], train.labels[indices], C)
+            results[i, seed] = probe.accuracy(test_features, test.labels)
+    return results
 
 
 def _seed(weights: str) -> int:

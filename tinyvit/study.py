@@ -90,19 +90,19 @@ def show(plan: Plan, seeds: int) -> None:
 
 def draw(plan: Plan, rows: Sequence[Row]) -> None:
     """Draw picture.png into the study's folder, if a run has an accuracy."""
-    study, found = plan.study, []
+    study, lines = plan.study, []
     for row in rows:
         x = row.mean(study.measured_x) if study.measured_x else row.variant.x
-        found.append(Found(row.variant.name, row.of("accuracy"), row.variant.lines, x))
-    if not any(one.values for one in found):
+        lines.append(Found(row.variant.name, row.of("accuracy"), row.variant.lines, x))
+    if not any(one.values for one in lines):
         return
     seeds = max(len(row.results) for row in rows)
     subtitle = f"{plan.dataset}, {plan.size}; dots: {seeds} seed{'s' if seeds != 1 else ''}"
     path = plan.out / "picture.png"
     if study.x_name:
-        draw_lines(study.question, subtitle, found, study.x_name, study.x_label, path)
+        draw_lines(study.question, subtitle, lines, study.x_name, study.x_label, path)
     else:
-        draw_rows(study.question, subtitle, found, path)
+        draw_rows(study.question, subtitle, lines, path)
 
 
 def seconds_left(plan: Plan, jobs: Sequence[Job], done: Sequence[Job]) -> float | None:

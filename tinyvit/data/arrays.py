@@ -107,12 +107,12 @@ def _labels(path: Path, name: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
 def _text(path: Path, name: str, values: np.ndarray) -> np.ndarray:
     """Bytes as text in UTF-8; other arrays as they are."""
     try:
-        found = np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
-        if found.dtype.kind == "U":
-            [text.lower() for text in found.ravel().tolist()]
+        text_array = np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
+        if text_array.dtype.kind == "U":
+            [text.lower() for text in text_array.ravel().tolist()]
     except (UnicodeDecodeError, SystemError) as error:  # the latter of a number that is no character
         raise UserError(f"{path} has {name!r} that is no text ({error}): save it again.") from None
-    return found
+    return text_array
 
 
 def _sized(path: Path, images: np.ndarray, image_size: int | None) -> np.ndarray:

@@ -220,10 +220,10 @@ def _compare_with_official(folder: Path, files: tuple[str, ...], note: Note) -> 
 def _read_binary(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Pixels uint8 (n, 3072) and labels int64 (n,) of one binary file."""
     record = source.label_bytes + PIXELS
-    expected, found = source.images_per_file[path.stem] * record, path.stat().st_size
-    if found != expected:
-        wrong = "the file is truncated" if found < expected else "the file is too long"
-        raise UserError(f"{path} has {found:,} bytes, expected {expected:,}: {wrong}. {REDOWNLOAD}")
+    expected, size = source.images_per_file[path.stem] * record, path.stat().st_size
+    if size != expected:
+        wrong = "the file is truncated" if size < expected else "the file is too long"
+        raise UserError(f"{path} has {size:,} bytes, expected {expected:,}: {wrong}. {REDOWNLOAD}")
     with open_regular(path) as file:
         records = np.fromfile(file, dtype=np.uint8).reshape(-1, record)
     return records[:, source.label_bytes :], records[:, source.label_bytes - 1].astype(np.int64)

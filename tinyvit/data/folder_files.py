@@ -127,11 +127,11 @@ def folders_of_parts(path: Path) -> dict[str, Path]:
         part: next((folders[name] for name in names if name in folders), None)
         for part, names in NAMES.items()
     }
-    found = {part: folder for part, folder in parts.items() if folder}
-    if found.keys() == {"train"} and len(folders) == 1:
-        return {"all": found["train"]}
-    found = with_test(found)
-    return found if {"train", "test"} <= found.keys() else {"all": path}
+    present = {part: folder for part, folder in parts.items() if folder}
+    if present.keys() == {"train"} and len(folders) == 1:
+        return {"all": present["train"]}
+    present = with_test(present)
+    return present if {"train", "test"} <= present.keys() else {"all": path}
 
 
 def find_images(path: Path, seed: int) -> Found:

@@ -58,8 +58,8 @@ def images_below(folder: Path) -> tuple[list[Path], int]:
     Hidden files and other junk are neither returned nor counted; links to folders are followed. Raises
     OSError if a folder cannot be read.
     """
-    found = files_below(folder, strict=True)
-    return found.images, len(found.others) + len(found.unusable)
+    files = files_below(folder, strict=True)
+    return files.images, len(files.others) + len(files.unusable)
 
 
 def files_below(folder: Path, strict: bool = False) -> Files:
@@ -67,13 +67,13 @@ def files_below(folder: Path, strict: bool = False) -> Files:
 
     A folder that cannot be read is skipped or, if strict, raises its OSError.
     """
-    found = Files()
+    files = Files()
     trails = {str(folder): [os.path.realpath(folder)]}  # of each folder to come: the folders on the way to it
 
     def skip(error: OSError) -> None:
         if strict:
             raise error
-        found.unusable[Path(error.filename)] = f"a folder that cannot be read ({error.strerror})"
+        files.unusable[Path(error.filename)] = f"a folder that cannot be read ({error.strerror})"
 
     for here, folders, names in os.walk(folder, onerror=skip, followlinks=True):
         trail = trails.pop(here)
@@ -81,23 +81,23 @@ def files_below(folder: Path, strict: bool = False) -> Files:
             path, real = Path(here, name), os.path.realpath(os.path.join(here, name))
             leads_back = any(Path(above).is_relative_to(real) for above in trail)
             if is_junk(path):
-                found.junk.append(path)
+                files.junk.append(path)
             elif leads_back:
-                found.unusable[path] = "a link to a folder that it is in"
+                files.unusable[path] = "a link to a folder that it is in"
             else:
                 trails[os.path.join(here, name)] = [*trail, real]
                 continue
             folders.remove(name)  # os.walk enters only those that stay
         for path in (Path(here, name) for name in names):
             if is_junk(path):
-                found.junk.append(path)
+                files.junk.append(path)
             elif not os.path.isfile(path):
-                found.unusable[path] = "a link to nothing" if path.is_symlink() else "a pipe or a device"
+                files.unusable[path] = "a link to nothing" if path.is_symlink() else "a pipe or a device"
             else:
-                (found.images if is_image(path) else found.others).append(path)
-    for kind in (found.images, found.others, found.junk):
+                (files.images if is_image(path) else files.others).append(path)
+    for kind in (files.images, files.others, files.junk):
         kind.sort()
-    return found
+    return files
 
 
 def _begins_as_image(path: Path) -> bool:

@@ -209,15 +209,15 @@ def _split_column(table: Path, rows: list[list[str]]) -> int | None:
     first = rows[0]
     if len(first) < 3:
         return None
-    found = [
+    matches = [
         i for i, cell in enumerate(first) if splits(cell) or holds_parts(cell, {row[i] for row in rows[1:]})
     ]
-    if len(found) > 1:
+    if len(matches) > 1:
         raise UserError(
-            f"{table} has the columns {', '.join(repr(first[i]) for i in found)}, expected one that says "
+            f"{table} has the columns {', '.join(repr(first[i]) for i in matches)}, expected one that says "
             "which images to train on: remove the others."
         )
-    return found[0] if found else None
+    return matches[0] if matches else None
 
 
 def _part(table: Path, header: list[str], row: list[str], split: int | None) -> str:

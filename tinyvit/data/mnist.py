@@ -122,12 +122,12 @@ def _find(name: str, data_dir: Path) -> list[Path] | None:
     """The four files, all in one folder, by any of their usual names."""
     folder = SOURCES[name].folder
     for place in (name, f"{folder}/raw", folder, "raw", ""):
-        found = []
+        paths = []
         for file in _FILES:
             names = (name + ending for name in (file, file.replace("-idx", ".idx")) for ending in ("", ".gz"))
-            found += [path for name in names if (path := data_dir / place / name).is_file()][:1]
-        if len(found) == len(_FILES):
-            return found
+            paths += [path for name in names if (path := data_dir / place / name).is_file()][:1]
+        if len(paths) == len(_FILES):
+            return paths
     return None
 
 
@@ -175,10 +175,10 @@ def _parsed(path: Path, content: bytes) -> np.ndarray:
             f"{path} begins with {content[:4].hex() or 'nothing'}, expected {0x0800 + axes:08x}: it is not "
             f"an idx file of {'images' if axes == 3 else 'labels'}. {REDOWNLOAD}"
         )
-    expected, found = header + prod(shape), len(content)
-    if found != expected:
-        wrong = "the file is truncated" if found < expected else "the file is too long"
-        raise UserError(f"{path} has {found:,} bytes, expected {expected:,}: {wrong}. {REDOWNLOAD}")
+    expected, size = header + prod(shape), len(content)
+    if size != expected:
+        wrong = "the file is truncated" if size < expected else "the file is too long"
+        raise UserError(f"{path} has {size:,} bytes, expected {expected:,}: {wrong}. {REDOWNLOAD}")
     return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
 
 

@@ -81,10 +81,10 @@ def examples_in(model: Looking, words: Sequence[Path]) -> Examples:
     """
     paths: list[Path] = []
     for word in words:
-        found = images_below(word)[0] if word.is_dir() else [word]
-        if not found:
+        images = images_below(word)[0] if word.is_dir() else [word]
+        if not images:
             raise UserError(f"{word} contains no images, expected one or more in it or below.")
-        paths += found
+        paths += images
     unread: list[Path] = []
     return Examples(_batches_in(model, paths, unread), len(paths), unread)
 

@@ -74,9 +74,9 @@ def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes
             f"ResNet, one of {', '.join(f'resnet-{size}' for size in RESNETS)}."
         )
     if unknown := changes.keys() - ViTConfig.__dataclass_fields__.keys():
-        known = ViTConfig.__dataclass_fields__
-        hint = did_you_mean(min(unknown), known)
-        raise UserError(f"a model has no {min(unknown)}{hint}: expected some of {', '.join(known)}.")
+        names = ViTConfig.__dataclass_fields__
+        hint = did_you_mean(min(unknown), names)
+        raise UserError(f"a model has no {min(unknown)}{hint}: expected some of {', '.join(names)}.")
     return ViTConfig(**({"image_size": image_size, "classes": classes} | fields | changes))
 
 

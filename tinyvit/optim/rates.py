@@ -31,13 +31,13 @@ def rates(
     that the model does not have, and if everything would be frozen.
     """
     rows = tuple(rows)
-    found = {row.name: decay ** (layers + 1 - _group(row.name, layers)) for row in rows}
+    factors = {row.name: decay ** (layers + 1 - _group(row.name, layers)) for row in rows}
     for part in freeze.split(",") if freeze is not None else ():
         for name in _members(part.strip(), rows, layers):
-            found[name] = 0.0
-    if not any(found.values()):
+            factors[name] = 0.0
+    if not any(factors.values()):
         raise UserError(f"--freeze {freeze} would freeze the whole model: leave a part of it to learn.")
-    return found
+    return factors
 
 
 def frozen_blocks(rates: dict[str, float], layers: int) -> int | None:

@@ -104,9 +104,9 @@ def macro_mean(counts: np.ndarray) -> dict[str, float]:
 
     A class that the model never names has precision 0 here, which lowers the mean.
     """
-    there = counts.sum(axis=1) > 0
+    present = counts.sum(axis=1) > 0
     return {
-        name: float(np.nan_to_num(values[there]).mean())
+        name: float(np.nan_to_num(values[present]).mean())
         for name, values in by_class(counts)._asdict().items()
     }
 

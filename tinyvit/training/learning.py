@@ -132,12 +132,12 @@ def learning_rates(s: Settings, config: ViTConfig, new_head: bool = True) -> dic
         raise UserError("LoRA is for the matrices of attention, and a ResNet has none: omit --lora.")
     rows: tuple[ParamSpec, ...] = layout(config)
     freeze = "backbone" if s.lora and s.freeze is None else s.freeze
-    found = rates(rows, config.layers, freeze, s.layer_decay)
-    if new_head and not any(found[name] for name in _HEADS if name in found):
+    factors = rates(rows, config.layers, freeze, s.layer_decay)
+    if new_head and not any(factors[name] for name in _HEADS if name in factors):
         raise UserError(
             f"--freeze {s.freeze} would freeze the new head, which is all zeros: every answer would stay the "
             "same, and nothing below it would learn. Leave the head to learn."
         )
     if s.lora is not None:
-        check_rank(rows, found, s.lora)
-    return found
+        check_rank(rows, factors, s.lora)
+    return factors

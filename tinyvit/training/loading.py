@@ -90,12 +90,12 @@ def _load(source: str, report: Report | None, heads: int | None, which: str) -> 
     if not os.path.isdir(path):
         path = find_weights(source, report)
     if os.path.isdir(path) or is_checkpoint(path):
-        found = RunFolder.open(path).load(which) if path.is_dir() else load_checkpoint(path)
-        classes = found.classes
-        if not classes and (path.is_dir() or found.progress):  # then it is of a run, which may state them
+        saved = RunFolder.open(path).load(which) if path.is_dir() else load_checkpoint(path)
+        classes = saved.classes
+        if not classes and (path.is_dir() or saved.progress):  # then it is of a run, which may state them
             folder = path if path.is_dir() else path.parent
-            classes = read_class_names(folder / "config.json", found.config.classes) or ()
-        return Model(found.config, found.params, classes, found.position_resize, found.photo_fit)
+            classes = read_class_names(folder / "config.json", saved.config.classes) or ()
+        return Model(saved.config, saved.params, classes, saved.position_resize, saved.photo_fit)
     config, params = load_weights(path, heads)
     fit = read_preprocessing(path.parent) if os.path.isfile(source) else None  # not of a known name
     is_classifier = config.classes > 1 and config.predicts == "image"  # even one made of a CLIP or SigLIP

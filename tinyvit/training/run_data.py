@@ -222,10 +222,10 @@ def _checksums(dataset: Dataset) -> tuple:
 
 def _checksum(images: np.ndarray | Rows) -> int:
     """A checksum of all pixels, read a few images at a time."""
-    found = 0
+    checksum = 0
     for start in range(0, len(images), _AT_A_TIME):
-        found = zlib.crc32(np.asarray(images[start : start + _AT_A_TIME]).data, found)
-    return found
+        checksum = zlib.crc32(np.asarray(images[start : start + _AT_A_TIME]).data, checksum)
+    return checksum
 
 
 def check_fit(settings: Settings, dataset: Dataset) -> None:

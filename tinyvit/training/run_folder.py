@@ -340,10 +340,10 @@ class RunFolder:
         saved = self.last_path.stat().st_mtime_ns
         written = [self.table_path, self.samples_path] + [self.split_path] * (settings.dataset in PHOTOS)
         drawn = [self.curves_path] + [self.patches_path] * (settings.target is not None)
-        found = [self.metrics_path] * (len(self.metrics()) < epochs)
-        found += [path for path in written if not path.exists()]
-        found += [path for path in drawn if not path.exists() or path.stat().st_mtime_ns < saved]
-        return [path.name for path in found]
+        files = [self.metrics_path] * (len(self.metrics()) < epochs)
+        files += [path for path in written if not path.exists()]
+        files += [path for path in drawn if not path.exists() or path.stat().st_mtime_ns < saved]
+        return [path.name for path in files]
 
     def _record(self, number: int, line: str) -> dict[str, Any]:
         try:

@@ -111,8 +111,8 @@ def _why_not_the_same(config: Path, chosen: dict[str, Any]) -> str:
     for change in changes_in(config):
         names = sorted(change.keys() & RECORDED - chosen.keys())
         if names and change["step"] > 1:  # from step 1 on, it is as if the run had been started so
-            said = described({name: change[name] for name in names})
-            stages.append(f"{said} from step {change['step']:,} on")
+            changes = described({name: change[name] for name in names})
+            stages.append(f"{changes} from step {change['step']:,} on")
     if not stages:
         return ""
     return (

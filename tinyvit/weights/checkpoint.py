@@ -198,15 +198,15 @@ def _check_finite(path: Path, arrays: Mapping[str, Array]) -> None:
 
 def _read_params(path: Path, config: ViTConfig, arrays: dict[str, np.ndarray]) -> Params:
     """The parameters, checked to have the shapes that the configuration requires."""
-    found = _section(arrays, "param/")
-    if config.layers + sum(config.resnet or ()) > len(found):  # before a table of that length is made
+    stored = _section(arrays, "param/")
+    if config.layers + sum(config.resnet or ()) > len(stored):  # before a table of that length is made
         raise UserError(
             f"{path} does not match its own model: it describes {config.layers:,} layers, the file has "
-            f"{len(found):,} parameters. Use another checkpoint, or train again."
+            f"{len(stored):,} parameters. Use another checkpoint, or train again."
         )
     rows = layout(config)
     for row in rows:
-        array = found.get(row.name)
+        array = stored.get(row.name)
         if array is None or array.shape != row.shape:
             has = "no such parameter" if array is None else f"shape {array.shape}"
         elif array.dtype.kind != "f":
@@ -217,14 +217,14 @@ def _read_params(path: Path, config: ViTConfig, arrays: dict[str, np.ndarray]) -
             f"{path} does not match its own model: {row.name} should have shape {row.shape}, the file has "
             f"{has}. Use another checkpoint, or train again."
         )
-    if extra := sorted(found.keys() - {row.name for row in rows}):
+    if extra := sorted(stored.keys() - {row.name for row in rows}):
         raise UserError(
             f"{path} does not match its own model: the file has a parameter {extra[0]}, the model has none "
             "of that name. Use another checkpoint, or train again."
         )
-    params = Params.zeros(rows, np.result_type(*(found[row.name] for row in rows)))
+    params = Params.zeros(rows, np.result_type(*(stored[row.name] for row in rows)))
     for name in params:
-        params[name] = found[name]
+        params[name] = stored[name]
     return params
 
 

@@ -136,8 +136,8 @@ def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
             f"{path} describes a model of type {kind!r}, which tinyvit does not support; it supports "
             f"{', '.join((*_HUGGING_FACE, *_TOWERS))}. Choose another checkpoint."
         )
-    known = _HUGGING_FACE.get(kind or "", {}) | _CLASSIFIERS.get(classifier, {})
-    known |= _where_stated(
+    fields = _HUGGING_FACE.get(kind or "", {}) | _CLASSIFIERS.get(classifier, {})
+    fields |= _where_stated(
         layers=(stated.get("num_hidden_layers"), int),
         heads=(stated.get("num_attention_heads"), int),
         eps=(stated.get("layer_norm_eps"), float),
@@ -145,12 +145,12 @@ def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
         image_size=(stated.get("image_size"), height_and_width),
     )
     if stated.get("use_mean_pooling") is False:
-        known["pool"] = "token"
+        fields["pool"] = "token"
     if stated.get("use_swiglu_ffn"):  # DINOv2's, which has no other nonlinearity
-        known["gelu"] = "silu"
-    if "rotary" in known:
-        known["rotary"] = replace(known["rotary"], theta=float(stated.get("rope_theta", 100.0)))
-    return known
+        fields["gelu"] = "silu"
+    if "rotary" in fields:
+        fields["rotary"] = replace(fields["rotary"], theta=float(stated.get("rope_theta", 100.0)))
+    return fields
 
 
 def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
     pool = arguments.get("global_pool", stated.get("global_pool"))
     if pool == "" and not stated.get("num_classes"):  # a model without classes need not pool anything
         pool = None
-    known = meant | _where_stated(
+    fields = meant | _where_stated(
         layers=(arguments.get("depth"), int),
         heads=(arguments.get("num_heads"), int),
         eps=(arguments.get("norm_layer"), lambda _: 1e-6),  # "layernorm", whose epsilon is timm's own
@@ -184,14 +184,14 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
         image_size=(size, height_and_width),
         pool=(pool, partial(_one_of, TIMM_POOLS, path, "pooling")),
     )
-    if "rotary" in known or name.startswith("eva_giant"):  # timm's class Eva: "map" reads all tokens
-        known["pool_all"] = known.get("pool", "attention") == "attention"
-        if pool == "map" and known["gelu"] != "exact":
+    if "rotary" in fields or name.startswith("eva_giant"):  # timm's class Eva: "map" reads all tokens
+        fields["pool_all"] = fields.get("pool", "attention") == "attention"
+        if pool == "map" and fields["gelu"] != "exact":
             raise UserError(
                 f"{path} describes attention pooling whose MLP has another nonlinearity than the blocks': "
                 "choose another checkpoint."
             )
-    return known
+    return fields
 
 
 def _one_of(choices: dict[str, str], path: Path, what: str, name: str) -> str:

@@ -234,18 +234,18 @@ def _join(arrays: Arrays, parts: tuple[str, ...], whole: str) -> None:
         prefix = first.removesuffix(f"{parts[0]}.weight")
         for kind in ("weight", "bias"):
             names = [f"{prefix}{part}.{kind}" for part in parts]
-            found = [arrays.pop(name) for name in names if name in arrays]
-            if found:
-                arrays[f"{prefix}{whole}.{kind}"] = np.concatenate(found)
+            pieces = [arrays.pop(name) for name in names if name in arrays]
+            if pieces:
+                arrays[f"{prefix}{whole}.{kind}"] = np.concatenate(pieces)
 
 
 def _cut(arrays: Arrays) -> Arrays:
     """Cut what several layers, or all blocks, have in one array; give vectors and tables their first axes."""
     cut: Arrays = {}
     for name, array in arrays.items():
-        if found := re.match(r"attn_pool\.in_proj_(weight|bias)$", name):
+        if match := re.match(r"attn_pool\.in_proj_(weight|bias)$", name):
             D = len(array) // 3
-            cut |= {f"attn_pool.q.{found[1]}": array[:D], f"attn_pool.kv.{found[1]}": array[D:]}
+            cut |= {f"attn_pool.q.{match[1]}": array[:D], f"attn_pool.kv.{match[1]}": array[D:]}
         elif name == "rope.freqs" and array.ndim == 4:
             cut |= {f"blocks.{i}.rotary": array[:, i] for i in range(array.shape[1])}
         elif name == "proj" and array.ndim == 2:  # OpenAI's projection, stored input-by-output

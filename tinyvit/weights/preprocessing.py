@@ -127,14 +127,14 @@ def _timms(stated: dict[str, Any], _: Path) -> dict[str, Any]:
     """The pretrained_cfg of timm's, in older files the whole; empty if it is not timm's."""
     if "architecture" not in stated:
         return {}
-    known = {"mean": IMAGENET_PIXELS.mean, "std": IMAGENET_PIXELS.std}
+    fields = {"mean": IMAGENET_PIXELS.mean, "std": IMAGENET_PIXELS.std}
     given = dict(stated.get("pretrained_cfg") or stated)
-    known |= {name: value for name, value in given.items() if value is not None}
+    fields |= {name: value for name, value in given.items() if value is not None}
     changed = stated.get("model_args") or {}
     any_size = changed.get("dynamic_img_size") or changed.get("strict_img_size") is False
-    if changed.get("img_size") and known.get("fixed_input_size") and not any_size:
-        known["input_size"] = (3, *height_and_width(changed["img_size"]))
-    return known
+    if changed.get("img_size") and fields.get("fixed_input_size") and not any_size:
+        fields["input_size"] = (3, *height_and_width(changed["img_size"]))
+    return fields
 
 
 _DESCRIPTIONS = {

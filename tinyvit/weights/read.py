@@ -151,9 +151,9 @@ def weights_in(folder: Path) -> Path | None:
 
     Raises UserError if there are weights, but under another name or in a format that tinyvit does not read.
     """
-    found = next((folder / name for name in _WHOLE if os.path.isfile(folder / name)), None)
-    if found or not os.path.isdir(folder):  # unlike is_dir, not an error for a name too long
-        return found
+    path = next((folder / name for name in _WHOLE if os.path.isfile(folder / name)), None)
+    if path or not os.path.isdir(folder):  # unlike is_dir, not an error for a name too long
+        return path
     names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
     others = [name for name in names if name.endswith((".safetensors", INDEX))]
     if whole := [name for name in others if not _PART.search(name)]:

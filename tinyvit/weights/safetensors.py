@@ -80,11 +80,11 @@ def read_shards(index: Path) -> dict[str, np.ndarray]:
         names_in[file].add(name)
     arrays: dict[str, np.ndarray] = {}
     for file, expected in sorted(names_in.items()):
-        found = read_safetensors(index.with_name(file))
-        if odd := sorted(expected ^ found.keys()):
+        shard = read_safetensors(index.with_name(file))
+        if odd := sorted(expected ^ shard.keys()):
             has = "lacks" if odd[0] in expected else "also contains"
             raise _bad_index(index, f"{file} {has} {odd[0]!r}", "Download all files again")
-        arrays |= found
+        arrays |= shard
     return arrays
 
 

@@ -66,8 +66,8 @@ class Words:
                 f"{names[0]!r} is the only class, and a CLIP shares out 100% among its classes: name at "
                 "least two (--classes), such as what else the image may show."
             )
-        each = [self.embed([template.replace("{}", name) for template in templates]) for name in names]
-        return unit(np.stack([vectors.mean(axis=0) for vectors in each]))
+        embeddings = [self.embed([template.replace("{}", name) for template in templates]) for name in names]
+        return unit(np.stack([vectors.mean(axis=0) for vectors in embeddings]))
 
     def probabilities(self, images: np.ndarray, classes: np.ndarray) -> np.ndarray:
         """Of each class for each image, (n, C): of CLIP's they sum to 1, of SigLIP's each stands alone."""

@@ -69,11 +69,11 @@ class Blocks:
         """The fields of config that ask for something that these blocks cannot compute."""
         if not config.has_transformer:
             return {"resnet"}
-        asked = config.later_parts.keys() - fields_known_to("cpu")
+        fields = config.later_parts.keys() - fields_known_to("cpu")
         if config.rotary and config.rotary.learned:
-            asked.add("rotary")
-        asked |= {name for name in ("dropout", "attention_dropout") if getattr(config, name)}
-        return asked | ({"position_at"} if config.position_at in ("blocks", "shared") else set())
+            fields.add("rotary")
+        fields |= {name for name in ("dropout", "attention_dropout") if getattr(config, name)}
+        return fields | ({"position_at"} if config.position_at in ("blocks", "shared") else set())
 
     def forward(
         self, x: np.ndarray, noise: ops.Noise | None, frozen: int = 0

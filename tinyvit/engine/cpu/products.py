@@ -67,10 +67,10 @@ def _address(x: np.ndarray) -> int:
 def _gemm(dtype: str) -> Callable[..., None] | None:
     """cblas_sgemm or cblas_dgemm, or None."""
     name = {"f": "cblas_sgemm", "d": "cblas_dgemm"}.get(dtype)
-    found = blas_function(name) if name else None
-    if found is None:
+    routine = blas_function(name) if name else None
+    if routine is None:
         return None
-    function, integer = found
+    function, integer = routine
     number = ctypes.c_float if dtype == "f" else ctypes.c_double
     order, pointer = ctypes.c_int, ctypes.c_void_p
     function.argtypes = [

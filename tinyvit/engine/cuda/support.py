@@ -90,12 +90,12 @@ def _numbers(params: Params) -> str:
 def _card(xp: ModuleType, precision: str) -> str:
     if getattr(xp.cuda.runtime, "is_hip", False):
         return "its kernels are for NVIDIA's cards"
-    found = capability(xp)
+    version = capability(xp)
     oldest = OLDEST if precision == "fp32" else OLDEST_FOR_BF16
-    if found >= oldest:
+    if version >= oldest:
         return ""
     what = "it needs" if precision == "fp32" else f"{precision} needs"
-    return f"{what} a card of compute capability {oldest / 10} or more, and this one has {found / 10}"
+    return f"{what} a card of compute capability {oldest / 10} or more, and this one has {version / 10}"
 
 
 def _shape(config: ViTConfig, xp: ModuleType, precision: str) -> str:

@@ -239,7 +239,7 @@ def _font_with(text: str) -> str | None:
 @cache
 def _fonts() -> tuple[str, ...]:
     """The files of the system's fonts, the preferred ones first."""
-    found = [
+    paths = [
         path
         for folder in _FOLDERS
         for path in sorted(Path(folder).expanduser().rglob("*"))
@@ -248,9 +248,9 @@ def _fonts() -> tuple[str, ...]:
     last = len(_PREFERRED)
     ranks = {
         path: next((i for i, name in enumerate(_PREFERRED) if path.name.lower().startswith(name)), last)
-        for path in found
+        for path in paths
     }
-    return tuple(map(str, sorted(found, key=ranks.__getitem__)))
+    return tuple(map(str, sorted(paths, key=ranks.__getitem__)))
 
 
 def _has(path: str, characters: frozenset[str]) -> bool:

@@ -83,7 +83,7 @@ class _Metered:
 
 def _unpack_wanted(archive: Path, wanted: Collection[str], folder: Path) -> set[str]:
     """Write the wanted members below folder in one pass over the archive; returns the names found."""
-    found = set()
+    names = set()
     with open_regular(archive) as file, gzip.open(file) as unzipped:
         stream = _Metered(cast(BinaryIO, unzipped))
         stream.allow(_HEADERS)
@@ -97,11 +97,11 @@ def _unpack_wanted(archive: Path, wanted: Collection[str], folder: Path) -> set[
                 if not member.isreg() or member.issparse():
                     raise _refusal(archive, member.name, "a regular file of that name")
                 _write(members, member, folder / path)
-                found.add(str(path))
+                names.add(str(path))
         stream.allow(MOST_BYTES)
         while stream.read(1 << 20):  # gzip compares its checksum at the very end
             pass
-    return found
+    return names
 
 
 def _check_member(archive: Path, member: tarfile.TarInfo, count: int) -> None:

@@ -174,9 +174,9 @@ def _check_address(url: str) -> None:
 
 def _wrong(part: Path, size: int | None, checksum: str | None) -> str:
     """The difference from the expected size or checksum; empty if it is the file."""
-    found = _size(part)
-    if size is not None and found != size:
-        return f"{f'more than {size:,}' if found > size else f'{found:,}'} bytes, expected {size:,}"
+    actual = _size(part)
+    if size is not None and actual != size:
+        return f"{f'more than {size:,}' if actual > size else f'{actual:,}'} bytes, expected {size:,}"
     if checksum is not None:
         algorithm = checksum.partition(":")[0]
         digest = hashlib.new(algorithm, usedforsecurity=False)

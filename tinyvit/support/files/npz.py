@@ -90,13 +90,13 @@ def _opened(path: Path, remedy: str) -> Iterator[tuple[BinaryIO, zipfile.ZipFile
 
 def _members(archive: zipfile.ZipFile, claimed: int) -> _Members:
     """The members by the names of their arrays. ValueError if they are not as many as the archive claims."""
-    found = archive.infolist()
-    if len(found) != claimed:
-        raise ValueError(f"it contains {len(found):,} arrays, and states that it has {claimed:,}")
-    if len(found) > MOST_ARRAYS:
-        raise ValueError(f"it contains {len(found):,} arrays, expected no more than {MOST_ARRAYS:,}")
+    infos = archive.infolist()
+    if len(infos) != claimed:
+        raise ValueError(f"it contains {len(infos):,} arrays, and states that it has {claimed:,}")
+    if len(infos) > MOST_ARRAYS:
+        raise ValueError(f"it contains {len(infos):,} arrays, expected no more than {MOST_ARRAYS:,}")
     members: _Members = {}
-    for member in found:
+    for member in infos:
         name = member.filename.removesuffix(".npy")
         if name in members:
             raise ValueError(f"{name!r} is in it twice")

@@ -168,18 +168,18 @@ def _scaling_usual(size: str) -> Chosen:
 
 def _scaling(size: str, dataset: str) -> tuple[Variant, ...]:
     name, width, mlp_width, _, layers = _BASE[size]
-    found = [Variant("base", {}, ("depth", "width", "MLP width", "patch size", "all"))]
+    variants = [Variant("base", {}, ("depth", "width", "MLP width", "patch size", "all"))]
     for word, times in (("half", 0.5), ("double", 2)):
         depth, wide, hidden = int(layers * times), int(width * times), int(mlp_width * times)
         patch = round(8 / times)
-        found += [
+        variants += [
             Variant(f"depth-{depth}", {"layers": depth}, ("depth",)),
             Variant(f"width-{wide}", {"width": wide}, ("width",)),
             Variant(f"mlp-{hidden}", {"mlp_width": hidden}, ("MLP width",)),
             Variant(f"patch-{patch}", {"model": f"{name}/{patch}"}, ("patch size",)),
             Variant(f"all-{word}", {"layers": depth, "width": wide, "mlp_width": hidden}, ("all",)),
         ]
-    return tuple(found)
+    return tuple(variants)
 
 
 def _transfer(size: str, dataset: str) -> tuple[Variant, ...]:
@@ -193,12 +193,12 @@ def _transfer(size: str, dataset: str) -> tuple[Variant, ...]:
     steps = USUAL[size]["steps"] // 4
     tuning = {"only": new, "fraction": 0.02, "steps": steps, "warmup_steps": steps // 10}
     tuning |= {"lr": USUAL[size]["lr"] / 2}
-    found = [Variant("scratch", tuning, ("from scratch",))]
+    variants = [Variant("scratch", tuning, ("from scratch",))]
     for fraction in _FRACTIONS:
         share = f"{100 * fraction:g}pct"
         first = First(f"first-{share}", {"only": known, "fraction": fraction})
-        found.append(Variant(f"after-{share}", tuning, ("fine-tuned",), fraction, first))
-    return tuple(found)
+        variants.append(Variant(f"after-{share}", tuning, ("fine-tuned",), fraction, first))
+    return tuple(variants)
 
 
 def _unlabelled(size: str, dataset: str) -> tuple[Variant, ...]:
@@ -206,12 +206,12 @@ def _unlabelled(size: str, dataset: str) -> tuple[Variant, ...]:
     first = First("masked-patches", {"target": "mean-colour"})
     steps = USUAL[size]["steps"] // 2
     tuning = {"steps": steps, "warmup_steps": steps // 10}
-    found = []
+    variants = []
     for fraction in _FRACTIONS:
         share, chosen = f"{100 * fraction:g}pct", tuning | {"fraction": fraction}
-        found.append(Variant(f"scratch-{share}", chosen, ("from scratch",), fraction))
-        found.append(Variant(f"after-{share}", chosen, ("after masked patches",), fraction, first))
-    return tuple(found)
+        variants.append(Variant(f"scratch-{share}", chosen, ("from scratch",), fraction))
+        variants.append(Variant(f"after-{share}", chosen, ("after masked patches",), fraction, first))
+    return tuple(variants)
 
 
 STUDIES: dict[str, Study] = {

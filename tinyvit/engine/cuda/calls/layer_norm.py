@@ -45,14 +45,14 @@ def residual_layer_norm(
     D = x.shape[-1]
     rows = y.size // D
     threads, loads, vector = _row_shape(D, x, branch, branch_bias, total, weight, bias, y)
-    found = launch(
+    call = launch(
         f"residual_layer_norm<{x.c_type}, {threads}, {loads}, {vector}>",
         ceil(rows / (_BLOCK // threads)),
         (x, branch, branch_bias, *mask_arguments(mask), total, weight, bias, y, mean, r, rows, D, every, eps),
         _BLOCK,
         parts=mask_parts(mask),
     )
-    return replace(found, moved=found.bytes_moved - x.nbytes + y.nbytes)  # of x, as many rows as y has
+    return replace(call, moved=call.bytes_moved - x.nbytes + y.nbytes)  # of x, as many rows as y has
 
 
 def layer_norm_backward(

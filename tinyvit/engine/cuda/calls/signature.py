@@ -63,13 +63,13 @@ def _shape(sizes: int | tuple[int, ...]) -> tuple[int, ...]:
 @cache
 def signatures() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Every kernel by name: the stem of its .cu file, and the types of its parameters, such as "const T*"."""
-    found = {}
+    kernels_by_name = {}
     for path in sorted(FOLDER.glob("*.cu")):
         kernels = re.findall(r"__global__[^;{}]*?\b(\w+)\(([^(){}]*)\)\s*{", path.read_text("utf-8"))
         for name, parameters in kernels:
-            each = (re.sub(r"\s*(__restrict__)?\s*\w+$", "", one.strip()) for one in parameters.split(","))
-            found[name] = path.stem, tuple(each)
-    return found
+            types = (re.sub(r"\s*(__restrict__)?\s*\w+$", "", one.strip()) for one in parameters.split(","))
+            kernels_by_name[name] = path.stem, tuple(types)
+    return kernels_by_name
 
 
 def vector_widths(length: int, largest: int, *buffers: Buffer | None) -> list[int]:

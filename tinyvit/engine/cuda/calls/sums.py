@@ -33,13 +33,13 @@ def column_jobs(sums: Iterable[ColumnSum]) -> np.ndarray:
     Blocks run in any order, so no two may add to the same gradient: ValueError if two do. UserError if there
     are more partial sums than the table can count.
     """
-    found = []
+    pieces = []
     for start, rows, columns, target, stride in sums:
         for c in range(0, columns, _COLUMNS):
-            found.append((start + c, rows, min(_COLUMNS, columns - c), target + c, stride))
-    if max(map(max, found), default=0) > _MOST:
+            pieces.append((start + c, rows, min(_COLUMNS, columns - c), target + c, stride))
+    if max(map(max, pieces), default=0) > _MOST:
         raise UserError(f"the partial sums of a step are more than kernels can count (2^31): {FEWER_IMAGES}")
-    jobs = np.array(found, np.int32).reshape(-1, 5)
+    jobs = np.array(pieces, np.int32).reshape(-1, 5)
     ends = jobs[np.argsort(jobs[:, 3], kind="stable")]
     if (ends[:-1, 3] + ends[:-1, 2] > ends[1:, 3]).any():
         raise ValueError("two sums have the same target: their blocks would overwrite each other's result")
