@@ -1,4 +1,4 @@
-"""How `pytest lessons/NN_topic` finds the file to check, reports it, and shows how far you are.
+"""The plugin of `pytest lessons/NN_topic`: it finds the file to check, reports it, and shows how far you are.
 
 The checks of a lesson take the functions under test from the fixture `impl`. Which file that is:
 
@@ -198,7 +198,7 @@ def pytest_runtest_makereport(item, call):
 
 
 def fault_of(item, call):
-    """What is wrong with an answer, for faults.py to show."""
+    """The fault of an answer, for faults.py to show."""
     error, crashes = call.excinfo.value, item.config.lesson_crashes
     where, text, function = told(item, call)
     suspected = suspects(item, error)
@@ -227,7 +227,7 @@ def wrong_answer(item):
 
 
 def without_answer(item):
-    """What tells a check from others, without the answer that it runs on."""
+    """The path and the name of a check, without the answer that it runs on."""
     return item.path, item.name.replace(f"[{item.callspec.params['impl']}", "[", 1)
 
 
@@ -239,21 +239,21 @@ def loaded_once(path):
 
 @functools.cache
 def is_right(lesson, path, name):
-    """Whether an answer has under a name what the solution has."""
+    """True if an answer has under a name what the solution has."""
     files = path, lesson / "solution.py"
     yours, right = (fingerprint(vars(loaded_once(file)).get(name, file)) for file in files)
     return yours == right and yours is not None
 
 
 def part_of(item, used):
-    """Whether a check belongs to the lesson's puzzle, to its gradient check, or to its main functions."""
+    """The part of a lesson that a check belongs to: the puzzle, the gradient check or the main functions."""
     if item.get_closest_marker("puzzle"):
         return PUZZLE
     return GRADIENT_CHECK if any(name.startswith(("guilty_", "trust_")) for name in used) else MAIN
 
 
 def told(item, call):
-    """Where an answer has crashed, what to say of a failed check, and the function it has crashed in.
+    """The line at which an answer has crashed, what to say of a failed check, and the function of the crash.
 
     Of an exception that is raised elsewhere, in a check or in the library, the line of the check is told.
     """
@@ -286,7 +286,7 @@ def suspects(item, error):
 
 
 def names_of_fault(item, error, functions):
-    """What the answer may have done, in words, if a known mistake fails as it has failed."""
+    """The mistakes that the answer may have made, in words, if a known one fails as it has failed."""
     if isinstance(error, SLIPS) or not hasattr(item, "answer"):
         return []  # the message says it, or the file cannot be imported
     if any(name.startswith("guilty_") for name in item.answer.used):
@@ -307,7 +307,7 @@ def names_of_fault(item, error, functions):
 
 
 def is_run_on(item, answer):
-    """Whether this is a check of this answer that needs nothing else but its parameters."""
+    """True if this is a check of this answer that needs nothing else but its parameters."""
     needs = set(getattr(item, "fixturenames", ())) - {"request"}
     return "impl" in needs and needs <= set(item.callspec.params) and answer_of(item) == answer
 
@@ -367,7 +367,7 @@ def pytest_report_teststatus(report, config):
 
 
 def shows_blocks(config):
-    """Whether faults are shown in blocks, and not by pytest; other processes (-n) have their results."""
+    """True if faults are shown in blocks, and not by pytest; other processes (-n) have their results."""
     is_asked = config.getoption("tbstyle") == "auto" and config.getoption("impl") != "mutants"
     return is_asked and config.getoption("dist", "no") == "no"
 
@@ -404,7 +404,7 @@ def pytest_terminal_summary(terminalreporter, exitstatus, config):
 
 
 def is_partial(config, exitstatus):
-    """Whether some checks of the lessons that were asked for did not run: their counts would mislead."""
+    """True if some checks of the lessons that were asked for did not run: their counts would mislead."""
     stopped = exitstatus == pytest.ExitCode.INTERRUPTED or (exitstatus and config.getoption("maxfail"))
     return config.lesson_partial or stopped or any("::" in word for word in config.args)
 

@@ -62,7 +62,7 @@ LESSONS: dict[int, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Style:
-    """How a part is drawn: the colours of its box, of its outline and arrows, and of the text in it."""
+    """The look of a part: the colours of its box, of its outline and arrows, and of the text in it."""
 
     fill: str
     edge: str
@@ -70,7 +70,7 @@ class Style:
 
     @property
     def is_loud(self) -> bool:
-        """Whether the box is filled with its full colour."""
+        """True if the box is filled with its full colour."""
         return self.fill == self.edge
 
 
@@ -84,7 +84,7 @@ KEYS_OF_MINE = (("yours", YOURS), ("tinyvit's", QUIETLY), ("not right yet", WRON
 
 
 def is_among(part: str, parts: Collection[str]) -> bool:
-    """Whether a part, or the name before its dot, is among the parts."""
+    """True if a part, or the name before its dot, is among the parts."""
     return part in parts or part.split(".")[0] in parts
 
 

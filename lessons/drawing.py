@@ -1,4 +1,4 @@
-"""What the lessons' figures need beyond the library's own drawing kit: boxes with text, matrices as cells.
+"""Additions of the lessons' figures to the library's drawing kit: boxes with text, matrices as cells.
 
 Coordinates are in points from the top left corner; the file has two pixels a point, to be sharp on any
 screen.

@@ -50,7 +50,7 @@ class Block:
         return [*lines, ("checks", self.count())]
 
     def count(self) -> str:
-        """How many checks fail for this reason, and the first of them."""
+        """Number of checks that fail for this reason, and the first of them, in a sentence."""
         number = f"{self.alike} checks fail" if self.alike > 1 else "1 check fails"
         perhaps = f", and perhaps {self.perhaps} more" if self.perhaps else ""
         first = "; the first is" if self.alike > 1 else ":"
@@ -74,7 +74,7 @@ class Block:
         return "\n".join(marked)
 
     def printed(self) -> list[str]:
-        """What the answer has printed, line by line."""
+        """The lines that the answer has printed."""
         return self.lead.get("printed", "").splitlines()
 
 
@@ -103,7 +103,7 @@ def _block(results: list[Result]) -> Block:
 
 
 def reason(result: Result) -> tuple[str, ...]:
-    """What checks have in common that fail for one reason."""
+    """The reason why a check fails; it is the same for all checks that fail for one reason."""
     if result["known"]:
         return tuple(LINE.sub("", name) for name in result["known"])
     if result["where"]:
@@ -112,7 +112,7 @@ def reason(result: Result) -> tuple[str, ...]:
 
 
 def _may_explain(lead: Result, result: Result) -> bool:
-    """Whether a fault that was found may be why another check fails."""
+    """True if a fault that was found may be the reason why another check fails."""
     if lead["function"] == result["function"]:
         return True
     return lead["function"] in result["asks"] and not result["known"] and not result["where"]

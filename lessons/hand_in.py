@@ -52,7 +52,7 @@ def rows(lesson: str, file: Path, results: list[dict]) -> list[tuple]:
 
 
 def sources_of(text: str, names: list[str]) -> dict[str, str]:
-    """Where each function of an exercise comes from: WRITTEN, or what it takes from elsewhere.
+    """The source of each function of an exercise: WRITTEN, or what it takes from elsewhere.
 
     Taken is any of the names that the lesson asks for, if it is imported, is an attribute of a module, or
     stands in quotes, as in yours("linear").
@@ -82,7 +82,7 @@ def sources_of(text: str, names: list[str]) -> dict[str, str]:
 
 
 def _taken(function: ast.FunctionDef, names: list[str], imported: dict[str, str]) -> list[str]:
-    """What a function uses of the names that the lesson asks for, other than functions of its own file."""
+    """The names that the lesson asks for and a function uses, other than functions of its own file."""
     taken = []
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and node.id in imported:

@@ -30,7 +30,7 @@ def one_shape(
 
 
 def _coverage(name: str, centre_x: float, centre_y: float, radius: float, angle: float) -> np.ndarray:
-    """How much of each pixel the shape covers, (32, 32, 1), 0 to 1."""
+    """The share of each pixel that the shape covers, (32, 32, 1), 0 to 1."""
     pixel = np.arange(SIZE) - (SIZE - 1) / 2  # from the middle of the picture
     across, up = (pixel - centre_x)[None, :] / radius, -(pixel - centre_y)[:, None] / radius
     cos, sin = np.cos(angle), np.sin(angle)

@@ -65,7 +65,7 @@ def first_fault(results: list[dict]) -> tuple[dict | None, str]:
 
 
 def count(results: list[dict]) -> str:
-    """How many checks pass and fail, without those of the gradient check and the puzzle."""
+    """Number of checks that pass and that fail, without those of the gradient check and the puzzle."""
     states = [result["state"] for result in results if result["part"] == PARTS[0]]
     wrong = f", {states.count('wrong')} fail" if "wrong" in states else ""
     return f"{states.count('done')} of {len(states)} checks pass{wrong}"
@@ -85,7 +85,7 @@ def hints_for(lesson: Path, fault: dict | None) -> Iterator[str]:
 
 
 def _stamp(file: Path) -> int:
-    """When the file was changed; an editor that saves may take it away for a moment."""
+    """The time at which the file was changed, or 0: an editor that saves may take it away for a moment."""
     try:
         return file.stat().st_mtime_ns
     except OSError:

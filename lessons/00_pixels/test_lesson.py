@@ -18,7 +18,7 @@ def rows(seed=0, n=8, width=5, classes=3):
 
 
 def templates(impl, x, labels, classes):
-    """What mean_templates returns, after a look at its form, so that it can be multiplied with."""
+    """The result of mean_templates, after a check of its form, so that it can be multiplied with."""
     weight, bias = impl.mean_templates(x, labels, classes)
     for array, shape, name in ((weight, (x.shape[1], classes), "weight"), (bias, (classes,), "bias")):
         assert_same(np.zeros_like(array), np.zeros(shape, x.dtype), name)

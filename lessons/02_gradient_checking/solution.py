@@ -26,7 +26,7 @@ def _is_right(forward, backward, inputs, rng):
 
 
 def guilty_pick():
-    """Where a row is so short that one number is picked twice, += keeps only one of the two gradients."""
+    """The += keeps only one of the two gradients where a row is so short that one value is picked twice."""
     return "by index", np.array([[1.0, 2.0], [3.0, 5.0], [-1.0, 4.0]])
 
 

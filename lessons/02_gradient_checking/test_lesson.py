@@ -24,7 +24,7 @@ def expect(condition, message, name=""):
 
 
 def names_of(impl, cases, seed=0):
-    """What wrong_backwards says, after a look at its form."""
+    """The names that wrong_backwards returns, after a check of their form."""
     named = impl.wrong_backwards(cases, generator(seed))
     expect(isinstance(named, list), f"wrong_backwards returns {type(named).__name__}, expected a list")
     expect(all(named.count(name) == 1 for name in named), f"{named} names a suspect more than once", "twice")
@@ -32,7 +32,7 @@ def names_of(impl, cases, seed=0):
 
 
 def inputs_of(name, case):
-    """What messages call the inputs of a suspect."""
+    """The names of a suspect's inputs in messages."""
     return [f"input {number} of {name!r}" for number in range(len(case[2]))]
 
 

@@ -37,7 +37,7 @@ def position_embedding_backward(dy, cache):
 
 
 def trust_class_token(forward, backward):
-    """Whether these two are a right class_token and class_token_backward: True or False.
+    """True if these two are a right class_token and class_token_backward, otherwise False.
 
     forward(x, token) returns (y, cache) and backward(dy, cache) returns (dx, dtoken), in the right shapes.
     """

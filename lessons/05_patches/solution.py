@@ -17,7 +17,7 @@ __all__ += ["patchify", "patchify_backward", "position_embedding_backward", "tru
 
 
 def trust_class_token(forward, backward):
-    """Whether these two are a right class_token and class_token_backward: True or False."""
+    """True if these two are a right class_token and class_token_backward, otherwise False."""
     rng = np.random.default_rng(0)
     x, token = rng.normal(size=(3, 4, 5)), rng.normal(size=5)  # several images, several patches
     y, _ = forward(x, token)

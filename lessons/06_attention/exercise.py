@@ -38,7 +38,7 @@ def attention_backward(dy, cache):
 
 
 def trust_multi_head(forward, backward):
-    """Whether these two are a right attention and attention_backward: True or False.
+    """True if these two are a right attention and attention_backward, otherwise False.
 
     forward(x, qkv_weight, qkv_bias, out_weight, out_bias, heads) returns (y, cache), backward(dy, cache) the
     five gradients, always in the right shapes.

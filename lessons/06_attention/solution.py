@@ -36,7 +36,7 @@ def split_heads(qkv, heads):
 
 
 def trust_multi_head(forward, backward):
-    """Whether these two are a right attention and attention_backward: True or False."""
+    """True if these two are a right attention and attention_backward, otherwise False."""
     rng = np.random.default_rng(0)
     for B, N, D, heads in ((2, 5, 6, 3), (3, 2, 8, 2)):
         shapes = (B, N, D), (D, 3 * D), (3 * D,), (D, D), (D,)

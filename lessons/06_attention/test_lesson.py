@@ -303,7 +303,7 @@ def _first_image(dy, cache):
 
 
 def _no_values(dy, cache):
-    """What comes back to x through the last head's values is forgotten."""
+    """The gradient that reaches x through the last head's values is forgotten."""
     dx, dW, *others = attention_backward(dy, cache)
     (_, weight), (_, _, v, A), (_, out_weight) = cache
     H, K = v.shape[1], v.shape[3]

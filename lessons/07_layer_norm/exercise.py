@@ -21,7 +21,7 @@ def layer_norm_backward(dy, cache):
 
 
 def trust_layer_norm(forward, backward):
-    """Whether backward(dy, cache) returns the right dx, dweight, dbias: True or False, from gradient checks.
+    """True if, by gradient checks, backward(dy, cache) returns the right dx, dweight, dbias, otherwise False.
 
     forward(x, weight, bias, eps=1e-6) is right and returns (y, cache); only the backward may be wrong.
     """

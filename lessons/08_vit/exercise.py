@@ -61,7 +61,7 @@ def post_norm_block(x, params, heads):
 
 
 def pixel_gradient(config, params, images, dlogits):
-    """How sum(logits * dlogits) changes with each pixel of images (B, H, W, 3): a gradient of that shape."""
+    """The gradient of sum(logits * dlogits) with respect to images (B, H, W, 3): an array of that shape."""
     raise NotImplementedError(
         "write pixel_gradient: the walk back does not have to end at the patch embedding"
     )

@@ -195,7 +195,7 @@ def run_backward(impl, dlogits, cache, params):
 
 
 def library_gradients(config, params, images, dlogits):
-    """What the library's backward gives."""
+    """The gradients of the library's backward."""
     grads = params.zeros_like()
     library_backward(dlogits, library_forward(config, params, images)[1], grads)
     return grads

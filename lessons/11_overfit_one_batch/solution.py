@@ -21,7 +21,7 @@ def train_on_batch(config, params, images, labels, steps, lr):
 
 
 def diagnose(losses, classes):
-    """What a list of losses on one batch says."""
+    """The verdict on a list of losses on one batch."""
     guess = math.log(classes)
     if not np.isfinite(losses).all():
         return "not finite"

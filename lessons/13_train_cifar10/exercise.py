@@ -50,5 +50,5 @@ CAUSES = (
 
 
 def faults_found():
-    """What is wrong with each run of unlabelled.json: {"A": cause, ..., "D": cause}, causes from CAUSES."""
+    """The fault of each run of unlabelled.json: {"A": cause, ..., "D": cause}, causes from CAUSES."""
     raise NotImplementedError("read the four runs of unlabelled.json, and return a cause for each")

@@ -1,4 +1,4 @@
-"""What the loop of lesson 13 is made of: the model, the augmentation, and the functions of lesson 9."""
+"""The parts of the loop of lesson 13: the model, the augmentation, and the functions of lesson 9."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def fit(model, data, epochs, batch_size, peak, warmup_epochs, weight_decay, seed
 
 
 def verdict(records, classes):
-    """What the losses of a run say."""
+    """The verdict on the losses of a run."""
     guess, last = math.log(classes), records[-1]
     if not all(math.isfinite(record["train_loss"]) for record in records) or last["train_loss"] > 1.2 * guess:
         return "diverged"
@@ -75,7 +75,7 @@ def verdict(records, classes):
 
 
 def faults_found():
-    """What is wrong with the four runs.
+    """The faults of the four runs.
 
     A learns by heart what cannot be learned. B learns, but calls all held-out images by one name. C has a
     gradient that is half as long again as that of the others before anything is learned. D is as good on the

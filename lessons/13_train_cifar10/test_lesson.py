@@ -119,7 +119,7 @@ def gradient(step):
 
 @dataclass
 class Run:
-    """What came of a training."""
+    """The result of a training."""
 
     model: Recorder
     best: object

@@ -23,7 +23,7 @@ def position_similarity(config, params):
 
 
 def class_token_attention(config, params, images):
-    """What the class token draws from each patch in the last block, averaged over the heads: (B, gh, gw).
+    """The share that the class token draws from each patch in the last block, mean of all heads: (B, gh, gw).
 
     images (B, H, W, 3), normalised. Each image's numbers add up to 1; the token's share of itself is left
     out. Only models with a class token are asked for.
@@ -35,7 +35,7 @@ def class_token_attention(config, params, images):
 
 
 def attention_rollout(attention):
-    """How much of each token after the last block comes from each token of the input: (n, N, N).
+    """The share of each token after the last block that comes from each token of the input: (n, N, N).
 
     attention (n, layers, heads, N, N) is that of all blocks, the first block first, as model.attention(...)
     returns it. All heads of a block count the same. Of what leaves a block, half has come through its

@@ -17,10 +17,10 @@ def multiply_adds_of_vit(image_side, patch_size, width, mlp_width, layers, class
 
 
 def is_difference(first, second):
-    """Whether the means of two lists of results differ by more than chance does in 5 % of comparisons.
+    """True if the means of two lists of results differ by more than chance does in 5 % of comparisons.
 
-    One result for each seed, at least one in each list; the lists need not be equally long. True or False;
-    False if there is only one of each, since nothing is known of their spread then.
+    One result for each seed, at least one in each list; the lists need not be equally long. Otherwise
+    False, and also if there is only one of each, since nothing is known of their spread then.
     """
     raise NotImplementedError("write is_difference: equations 2 and 3, and LIMITS")
 
@@ -44,7 +44,7 @@ def crossing(sizes, first, second):
 
 
 def trust_comparison(decide):
-    """Whether to trust decide(first, second), which claims to do what is_difference does: True or False.
+    """True if decide(first, second) can be trusted to do what is_difference does, otherwise False.
 
     Without a difference it must say True in at most about 5 % of comparisons, whatever the mean, the spread
     and the numbers of seeds (two or more); and it must see a difference that is many times the spread.
@@ -56,7 +56,7 @@ def trust_comparison(decide):
 
 
 def best_split(budget, model, images):
-    """How large a model to train, and with how many images, for the lowest error: (n, d).
+    """The size of model to train, and the number of images to train it with, for the lowest error: (n, d).
 
     n is the multiply-adds of a forward pass on one image, d the number of images seen. Training costs three
     times the forward passes, and budget is what there is to spend, all of it. With model = (A, alpha)

@@ -1,4 +1,4 @@
-"""What it takes to compare models: their cost, what chance does, and a straight line."""
+"""Tools to compare models: their cost, the differences that chance makes, and a straight line."""
 
 import math
 from importlib import import_module

@@ -25,7 +25,7 @@ def resize_matrix(n, m, method):
 
 
 def trust_resize(forward, backward):
-    """Whether backward(dy, cache) returns the gradient of the images: True or False, from gradient checks.
+    """True if, by gradient checks, backward(dy, cache) returns the gradient of the images, otherwise False.
 
     forward(images, size, method) is right and resizes images (B, H, W, C) to size (height, width) by the
     method 'corners' or 'bilinear'. It returns (y, cache), y (B, height, width, C). check_gradients calls

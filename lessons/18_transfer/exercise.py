@@ -20,7 +20,7 @@ def ridge_weights(X, Y, ridge):
 
 
 def trust_ridge(solve):
-    """Whether W = solve(X, Y, ridge) is the W (F, C) at which the loss of equation 3 is least: True or False.
+    """True if W = solve(X, Y, ridge) is the W (F, C) at which the loss of equation 3 is least, else False.
 
     You need no other solver to tell: at the lowest point of a bowl its gradient is zero.
     """

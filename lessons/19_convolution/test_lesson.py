@@ -42,7 +42,7 @@ def cut_slowly(x, size, stride, padding, fill):
 
 
 def placed(length, size, stride, padding):
-    """How many windows there are along an axis, and how far the first one reaches out of the image."""
+    """Number of windows along an axis, and the distance that the first one reaches out of the image."""
     if padding == "VALID":
         return len(range(0, length - size + 1, stride)), 0
     count = math.ceil(length / stride)

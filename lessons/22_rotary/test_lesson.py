@@ -62,7 +62,7 @@ def turned(x, angles):
 
 
 def wrongly_turned(x, angles):
-    """What comes of the mistakes that are made most often, by the words for them."""
+    """The results of the mistakes that are made most often, by the words for them."""
     K, T = x.shape[-1], len(angles)
     pairs = [*range(0, K, 2), *range(1, K, 2)]
     neighbours = np.empty_like(x)

@@ -33,7 +33,7 @@ def painting_loss(painted, patches, seen, eps):
 
 
 def trust_put_back(forward, backward):
-    """Whether these two are a right put_back and put_back_backward: True or False.
+    """True if these two are a right put_back and put_back_backward, otherwise False.
 
     forward(y, mask_token, positions, seen) returns (z, cache), and backward(dz, cache) returns
     (dy, dmask_token, dpositions), in the right shapes.

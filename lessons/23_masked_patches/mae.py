@@ -83,7 +83,7 @@ def take_seen(x: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, tuple]:
 
 
 def paint(own: Own, painter: Painter, images: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, tuple]:
-    """What the decoder paints in every place, (B, T, P), normalised; and the cache."""
+    """The patches that the decoder paints in every place, (B, T, P), normalised; and the cache."""
     p, q = painter
     patches, _ = ops.patchify(images, PATCH)  # (B, T, P)
     x, embedded = ops.linear(patches, *p.group("patch"))  # (B, T, D)

@@ -116,7 +116,7 @@ def test_put_back_and_its_gradients(impl, size):
 
 
 def canvas(B, T, n, seed=0):
-    """What is painted, true patches of other means and contrasts, and what is in sight."""
+    """Painted patches, true patches of other means and contrasts, and the places in sight."""
     rng = np.random.default_rng(seed)
     patches = rng.uniform(0.05, 2, (B, T, 1, 3)) * rng.normal(size=(B, T, 4, 3))
     return rng.normal(size=patches.shape), patches + rng.normal(0, 2, (B, T, 1, 3)), places(B, T, n, seed)

@@ -51,7 +51,7 @@ def draw(count: int, pairs: tuple[tuple[str, str], ...], rng: np.random.Generato
 
 
 def _coverage(shapes, centre_x, centre_y, radius, rng):
-    """How much of each pixel a shape covers, from 0 to 1: (count, 32, 32)."""
+    """The share of each pixel that a shape covers, from 0 to 1: (count, 32, 32)."""
     pixel = np.arange(SIZE) - (SIZE - 1) / 2
     angle = rng.uniform(-TILT, TILT, radius.shape)
     cos, sin = np.cos(angle) / radius, np.sin(angle) / radius

@@ -21,7 +21,7 @@ def row_means(x):
 
 
 def trust_in_place(forward, backward):
-    """Whether an operation that saves memory may be trusted: True or False.
+    """True if an operation that saves memory may be trusted, otherwise False.
 
     forward(x) returns (y, cache) and backward(dy, cache) returns dx, for x of any shape. It may be trusted if
     dx is the gradient and stays right however often the two are called, and if both leave alone what they

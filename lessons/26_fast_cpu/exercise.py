@@ -24,7 +24,7 @@ def gradients_on_threads(config, params, images, labels, pieces, threads):
 
 
 def trust_gradients(gradients):
-    """Whether gradients(config, params, images, labels, pieces, threads) does what is asked: True or False.
+    """True if gradients(config, params, images, labels, pieces, threads) does what is asked, otherwise False.
 
     It returns (loss, table) as gradients_on_threads does. It may be trusted if both are those of the whole
     batch, for every number of pieces and threads; if the same call gives the same bits; and if no call

@@ -13,7 +13,7 @@ from tinyvit.model import ViTConfig
 
 @dataclass(frozen=True)
 class Card:
-    """What a card does at most: bytes a second to and from its memory, FLOP a second in 16-bit products.
+    """The limits of a card: bytes a second to and from its memory, FLOP a second in 16-bit products.
 
     launch_seconds is how long the host needs to launch an operation.
     """

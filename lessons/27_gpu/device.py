@@ -113,7 +113,7 @@ def _new(function: Callable, *operands: Any) -> DeviceArray:
 
 
 def _operand(device: Device, value: Any) -> Any:
-    """What an operation can read: the device's memory, or a number that travels with the launch."""
+    """An operand that an operation can read: memory of the device, or a number sent with the launch."""
     if isinstance(value, DeviceArray):
         if value.device is not device:
             raise TypeError("two arrays on different devices")

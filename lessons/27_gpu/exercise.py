@@ -8,7 +8,7 @@ toy = importlib.import_module("lessons.27_gpu.device")  # toy.minimum, toy.sqrt
 
 
 def traffic(kernels, nbytes, kept):
-    """How many launches a computation takes, and how many bytes it moves: two whole numbers.
+    """Number of launches that a computation takes, and of bytes that it moves: two whole numbers.
 
     kernels: a list of kernels in their order. Each is a list of steps (result, operands): the name of the
     array it makes or overwrites, and a list of the names of the arrays it reads. nbytes[name]: the size.
@@ -19,7 +19,7 @@ def traffic(kernels, nbytes, kept):
 
 
 def timeline(operations, card):
-    """When the card begins and ends each operation, in seconds: an array (n, 2).
+    """The times at which the card begins and ends each operation, in seconds: an array (n, 2).
 
     operations: a list of Operation, card: a Card (see cards.py). The host starts at 0 and needs
     card.launch_seconds for each launch; after one with host_waits it goes on when the card has finished it.

@@ -26,7 +26,7 @@ def program(rng, kernels):
 
 
 def will_be_read(name, later, kept):
-    """Whether the number of this name is read again, before something else takes its place."""
+    """True if the array of this name is read again, before something else takes its place."""
     for steps in later:
         for result, operands in steps:
             if name in operands:

@@ -20,7 +20,7 @@ def numbers(*shape, seed=0, mean=0.0):
 
 
 def blocks_for(count, size):
-    """How many blocks of this size have at least `count` threads (or rows) together."""
+    """Number of blocks of this size that have at least `count` threads (or rows) together."""
     return -(-count // size)
 
 

@@ -59,7 +59,7 @@ extern "C" __global__ void mixture(const float* A, const float* v, float* o, int
 
 
 def sizes(K: int, tile: int) -> str:
-    """What stands above a kernel's text: the width of a head, and how many keys are in a tile."""
+    """The line above a kernel's text: the width of a head, and the number of keys in a tile."""
     return f"constexpr int K = {K}, TILE = {tile};\n"
 
 

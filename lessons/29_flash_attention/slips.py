@@ -1,4 +1,4 @@
-"""What comes out of likely slips, as one formula over the whole row, so that a check can name the slip.
+"""The results of likely slips, as one formula over the whole row, so that a check can name the slip.
 
 None of this works tile by tile: the scores are all there, and a slip is a different weight for each of them.
 The right results come with the slips, without words: on some inputs a slip changes nothing, and is no slip.

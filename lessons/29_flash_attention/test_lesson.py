@@ -276,7 +276,7 @@ def test_the_kernel_reads_each_number_once_a_block(impl):
 
 
 def parts_of(q, k, v, sizes):
-    """What flash_attention returns for the same queries and each part of the keys."""
+    """The right results of flash_attention for the same queries and each part of the keys."""
     ends = np.cumsum(sizes)[:-1]
     pieces = zip(np.split(k, ends), np.split(v, ends), strict=True)
     return [slips.whole(q, *piece) for piece in pieces]

@@ -11,7 +11,7 @@ from tinyvit.support.distributed import parts  # noqa: F401 - parts(10, 4): four
 
 
 def reduce_scatter(flat, port):
-    """What one rank does in the first half of a ring all-reduce: flat (n,) of each rank is different.
+    """The first half of a ring all-reduce, as one rank carries it out: flat (n,) of each rank is different.
 
     In place. Afterwards flat[parts(n, port.size)[port.rank]] is the sum over all ranks. The rest of flat may
     be anything. See ring.py for port: port.send(x), port.receive(), port.rank, port.size.
@@ -20,7 +20,7 @@ def reduce_scatter(flat, port):
 
 
 def all_gather(flat, port):
-    """What one rank does in the second half: only flat[parts(n, port.size)[port.rank]] is right, in place.
+    """The second half on one rank, in place: at first only flat[parts(n, port.size)[port.rank]] is right.
 
     Afterwards all of flat (n,) is, on every rank.
     """
@@ -28,7 +28,7 @@ def all_gather(flat, port):
 
 
 def fastest_ranks(images, image_seconds, size, network, most):
-    """How many ranks, of 1 to `most`, compute a step soonest: (ranks, seconds of that step).
+    """Number of ranks, from 1 to `most`, that compute a step soonest: (ranks, seconds of that step).
 
     images: those of the whole batch. They are shared out as evenly as can be. One takes image_seconds. Then
     `size` bytes of gradients are summed by a ring on this network: network.latency, network.bandwidth. Of two
@@ -38,7 +38,7 @@ def fastest_ranks(images, image_seconds, size, network, most):
 
 
 def bucket_times(layers, limit, ranks, network):
-    """When the exchange of each bucket begins and ends, in seconds: an array (buckets, 2).
+    """The times at which the exchange of each bucket begins and ends, in seconds: an array (buckets, 2).
 
     layers: for each layer, the first of the model first, (seconds of its backward, bytes of its gradients).
     The backward begins at 0. Whenever a layer is done, its gradients join the bucket. If that has at least

@@ -1,4 +1,4 @@
-"""How long a training step takes on R ranks that sum their gradients around a ring: a simulation.
+"""The time of a training step on R ranks that sum their gradients around a ring: a simulation.
 
 Each rank computes its own gradients, of S bytes in all, and cuts them into R parts. In each of 2 (R - 1)
 turns it sends one part to the next rank and receives one from the rank before (Patarasuk and Yuan 2009):
@@ -23,7 +23,7 @@ RANKS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 @dataclass(frozen=True)
 class Network:
-    """What a message between two ranks costs: latency in seconds, bandwidth in bytes per second.
+    """The cost of a message between two ranks: latency in seconds, bandwidth in bytes per second.
 
     spread is the standard deviation of times, of messages as of computations, relative to their mean.
     """
@@ -37,7 +37,7 @@ ETHERNET = Network(50e-6, 1e9, 0.05)  # 8 of 10 Gbit/s, and machines that do lit
 
 
 def sent_bytes(ranks: int, size: int) -> float:
-    """How many bytes each rank sends in a step, for gradients of `size` bytes."""
+    """Number of bytes that each rank sends in a step, for gradients of `size` bytes."""
     return 2 * size * (ranks - 1) / ranks
 
 

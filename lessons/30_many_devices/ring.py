@@ -26,7 +26,7 @@ class Stuck(Exception):  # noqa: N818 - it says what is the matter
 
 
 class Port:
-    """What one rank sees of the ring: its number, the way to the next rank, and the way from the one before.
+    """The ring as one rank sees it: its number, the way to the next rank, and the way from the one before.
 
     rank is its number, size the number of ranks. seconds is its clock. messages and bytes count what it sent.
     """
@@ -79,7 +79,7 @@ class _Ring:
             return self.queues[rank].popleft()
 
     def _nobody_can_send(self) -> bool:
-        """Whether every rank that has not finished waits at an empty queue."""
+        """True if every rank that has not finished waits at an empty queue."""
         return len(self._waiting) == self._running and not any(self.queues[r] for r in self._waiting)
 
     def finished(self) -> None:

@@ -1,4 +1,4 @@
-"""How fast several ranks train: predicted from one process and a network or, under mpiexec, measured.
+"""The training speed of several ranks: predicted from one process and a network or, under mpiexec, measured.
 
 python -m lessons.30_many_devices.speed --model Ti/4 --batch-size 64
 mpiexec -n 2 python -m lessons.30_many_devices.speed --model Ti/4 --batch-size 64

@@ -67,7 +67,7 @@ def test_each_rank_has_the_sum_of_its_part(impl, size, n):
 
 
 def taken_for_the_sum(rank, flat, given):
-    """What a rank has instead of the sum of its part: that of another part, or one that lacks some ranks."""
+    """The sum a rank has instead of its own part's: that of another part, or one that lacks some ranks."""
     size, whole, cuts = len(given), sum(given), parts(len(flat), len(given))
     own = cuts[rank]
     if np.allclose(flat[own], whole[own]):
@@ -174,7 +174,7 @@ def test_all_gather_is_as_fast_as_a_ring_can_be(impl, size):
 
 
 def best(images, image_seconds, size, network, most):
-    """What fastest_ranks should return."""
+    """The right result of fastest_ranks."""
     every = [
         without_stragglers(ranks, size, -(-images // ranks) * image_seconds, network)
         for ranks in range(1, most + 1)
@@ -223,7 +223,7 @@ def test_no_rank_is_idle_for_nothing(impl):
 
 
 def expected_times(layers, limit, ranks, network):
-    """What bucket_times should return: first which layers are in which bucket, then the times."""
+    """The right result of bucket_times: first the layers are put into buckets, then the times follow."""
     buckets, held = [], []
     for i in reversed(range(len(layers))):
         held.append(i)

@@ -96,7 +96,7 @@ def _wanted(kind: bytes, size: int) -> str:
 
 
 def _fits(kind: str, size: int, dtype: np.dtype) -> bool:
-    """Whether these are the numbers that the compiler means. Structs, as float4, can be made of any."""
+    """True if the dtype is the one that the compiler means. A struct, such as float4, can be made of any."""
     if kind == "s":
         return True
     if kind == "h":

@@ -1,4 +1,4 @@
-"""What a checked launch looks for, and what it counts."""
+"""Checked launches: the settings, guarded copies of the arrays, and the traffic that is counted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Traffic:
 
 @dataclass
 class Checking:
-    """How launches are carried out: with a seed for the order of threads, checked or not."""
+    """The way in which launches are carried out: with a seed for the order of threads, checked or not."""
 
     seed: int
     checked: bool
@@ -47,7 +47,7 @@ _current = Checking(seed=0, checked=False)
 
 
 def current() -> Checking:
-    """How launches are carried out now."""
+    """The way in which launches are carried out now."""
     return _current
 
 
@@ -129,7 +129,7 @@ class Guarded:
         self.struct = CheckedArrays(self._table, len(self.joined))
 
     def address(self, array: Array) -> int:
-        """Where the copy of one of the arrays is."""
+        """The address of an array in its guarded copy."""
         for joined, place in zip(self.joined, self._places, strict=True):
             if joined.address <= array.address < joined.address + joined.nbytes:
                 return place + array.address - joined.address
@@ -142,6 +142,6 @@ class Guarded:
                 ctypes.memmove(array.address, place, array.nbytes)
 
     def traffic(self, kernel: str) -> Traffic:
-        """What the launch has read and written."""
+        """The traffic of the launch: the bytes that it has read and written."""
         names = ("read", "written", "loads", "stores")
         return Traffic(kernel, *(sum(getattr(row, name) for row in self._table) for name in names))

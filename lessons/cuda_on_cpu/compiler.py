@@ -49,7 +49,7 @@ def compiler() -> list[str]:
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept: cuda_on_cpu in $TINYVIT_CACHE, or in ~/.cache/tinyvit."""
+    """The folder of compiled kernels: cuda_on_cpu in $TINYVIT_CACHE, or in ~/.cache/tinyvit."""
     return files.cache_folder() / "cuda_on_cpu"
 
 

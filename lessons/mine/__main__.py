@@ -154,7 +154,7 @@ def show(answers: Answers, picture: Path, missing: str) -> None:
 
 
 def count(yours: int) -> str:
-    """How many operations are yours, in a sentence."""
+    """Number of operations that are yours, in a sentence."""
     return f"{yours} of {len(OPERATIONS)} operations {'is' if yours == 1 else 'are'} yours."
 
 

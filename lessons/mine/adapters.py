@@ -41,7 +41,7 @@ _ALIKE = {
 
 
 def replacements(own: Mapping[str, Callable]) -> dict[Callable, Callable]:
-    """What stands in for functions of the library, given the learner's functions by name."""
+    """The stand-ins for functions of the library, given the learner's functions by name."""
     found = {
         getattr(module, name): own[name] for module, names in _ALIKE.items() for name in names if name in own
     }

@@ -1,4 +1,4 @@
-"""Where a learner's functions are found: which lesson asks for each, and whether it is written."""
+"""The learner's functions: which lesson asks for each, and whether it is written."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def asked_in(name: str) -> Path:
 
 
 def is_written(lesson: Path, name: str) -> bool:
-    """Whether the function of this name in the lesson's exercise.py no longer raises NotImplementedError.
+    """True if the function of this name in the lesson's exercise.py no longer raises NotImplementedError.
 
     Raises SyntaxError if the file is not Python.
     """

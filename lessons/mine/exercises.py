@@ -23,7 +23,7 @@ YOURS, LIBRARY, WRONG = "yours", "tinyvit's", "not right yet"
 
 @dataclass
 class State:
-    """What became of an operation: YOURS, LIBRARY (it is not written) or WRONG, and why."""
+    """The state of an operation: YOURS, LIBRARY (it is not written) or WRONG, and the reason."""
 
     operation: Operation
     state: str = LIBRARY
@@ -74,7 +74,7 @@ def examine(
 
 
 def results_of(lesson: Path, file: str) -> list[dict]:
-    """What happened to every check of a lesson, run on a file: exercise, solution or the name of a mutant."""
+    """The result of every check of a lesson, run on a file: exercise, solution or the name of a mutant."""
     return checked([lesson], file).get(lesson.name, [])
 
 
@@ -85,7 +85,7 @@ def path_of(answers: Answers, number: int) -> str:
 
 
 def _is_written(path: Path, operation: Operation) -> bool:
-    """Whether all functions of an operation stand in a file; a solution's may be imported from tinyvit."""
+    """True if all functions of an operation stand in a file; a solution's may be imported from tinyvit."""
     return path.stem == "solution" or all(is_written(path.parent, name) for name in operation.functions)
 
 
@@ -149,7 +149,7 @@ def checked(
 
 
 def _entries_of_a_run(folders: list[Path], file: str):
-    """What the plugin writes, entry by entry, while pytest runs the checks of these folders."""
+    """The entries that the plugin writes, one by one, while pytest runs the checks of these folders."""
     root = Path(__file__).parents[2]
     with tempfile.TemporaryDirectory() as temporary:
         log = Path(temporary, "watched.jsonl")
@@ -187,7 +187,7 @@ def _entries_of_a_run(folders: list[Path], file: str):
 
 
 def _has_ended(process: subprocess.Popen) -> bool:
-    """Whether a process has ended, after waiting for that a little."""
+    """True if a process has ended, after waiting for that a little."""
     try:
         process.wait(0.1)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""What your parts alone can do: a ladder of models, each made of the functions of one lesson more.
+"""A ladder of models made of your parts alone, each of the functions of one lesson more.
 
 Nothing of tinyvit fills a gap here. A rung can be trained as soon as all operations that it needs are yours.
 All rungs see the same pictures; what they reach climbs from chance to nearly all.

@@ -76,7 +76,7 @@ def listed() -> list[str]:
 
 
 def _codes(module: ModuleType, operations: list[Operation]) -> dict[str, object]:
-    """What the functions of these operations do: their code without the lines and the file it stands in."""
+    """The code of the functions of these operations, without its lines and the file it stands in."""
     return {name: _text(getattr(module, name)) for each in operations for name in each.functions}
 
 

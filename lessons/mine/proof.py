@@ -50,7 +50,7 @@ class Fault:
 
 @dataclass
 class Proof:
-    """What a gradient check found: how many derivatives it compared, and the first fault, if there is one."""
+    """The result of a gradient check: the number of derivatives compared, and the first fault, if any."""
 
     derivatives: int
     fault: Fault | None
@@ -169,7 +169,7 @@ _RESULTS = {
 
 
 def _results(name: str, returned: Any, args: tuple) -> tuple:
-    """What a function computes, without the cache of a forward."""
+    """The results of a function, without the cache of a forward."""
     if name in _WITH_A_BACKWARD or name == "forward":
         if not isinstance(returned, tuple | list) or len(returned) != 2:
             raise AssertionError("expected two results, y and a cache")

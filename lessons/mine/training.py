@@ -28,7 +28,7 @@ ONE_BATCH_STEPS = 60
 
 @dataclass(frozen=True)
 class Length:
-    """How long a training takes: images, and how often each is seen."""
+    """The length of a training: the images to train on and to test on, and the number of epochs."""
 
     images: int
     tested: int
@@ -45,7 +45,7 @@ FULL, HALF, QUICK = Length(3000, 1000, 12), Length(3000, 1000, 5), Length(600, 2
 
 @dataclass
 class Curve:
-    """What a training showed: the loss of every step, and the accuracy on the test images after it."""
+    """The results of a training: the loss of every step, and the accuracy on the test images after it."""
 
     losses: list[float]
     accuracy: float

@@ -1,4 +1,4 @@
-"""What was asked of the answer: the functions a check used, and what went into them and came out last.
+"""The calls of an answer: the functions a check used, and what went into them and came out last.
 
 The checks see the learner's file through a `Watched` module. It hands out the functions as they are, and
 remembers two things: their names, for the report, and the latest call of each, for the diagnosis, which can
@@ -35,7 +35,7 @@ class Call:
     result: Any = None
 
     def arguments(self) -> dict[str, Any]:
-        """What went in, by name, with the defaults that were not given."""
+        """The arguments, by name, with the defaults of those that were not given."""
         try:
             bound = inspect.signature(self.function).bind(*self.args, **self.kwargs)
         except (TypeError, ValueError):

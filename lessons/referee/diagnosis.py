@@ -1,4 +1,4 @@
-"""What a wrong array has in common with the right one, said in one sentence: no more than what is true.
+"""The diagnosis of a wrong array: its relation to the right one, in a sentence that says only what is true.
 
 The questions are asked in an order, the most telling first, and the first that has an answer is heard. Each
 says what holds for the two arrays to six digits; what to conclude is left to the reader, or asked.
@@ -58,7 +58,7 @@ def diagnose(
     inputs: dict[str, np.ndarray] | None = None,
     returned: dict[int, np.ndarray] | None = None,
 ) -> str:
-    """What is the matter with `got`, as the end of a sentence that begins with its name; "" if unknown.
+    """The fault of `got`, as the end of a sentence that begins with its name; "" if unknown.
 
     others: what the other results should be, by name. returned: what came together with `got`, by position.
     inputs: what went in; if not given, the arguments of the latest calls.

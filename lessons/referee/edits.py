@@ -139,7 +139,7 @@ def _made_of(right: list[ast.expr], function: ast.FunctionDef) -> set[str]:
 
 
 def _is_stored(node: ast.AST) -> bool:
-    """Whether a node is a variable that is given a value."""
+    """True if a node is a variable that is given a value."""
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
@@ -251,7 +251,7 @@ def places(node: ast.AST, target: str, depth: int) -> Iterator[tuple[Any, Any, a
 
 
 def _of_statement(body: list[ast.stmt], number: int, scope: list[str]) -> Found:
-    """What may stand in the place of a body in which this statement is wrong."""
+    """The alternatives to a body in which this statement is wrong."""
     node, before, after = body[number], body[:number], body[number + 1 :]
     name = target_of(node)
     for rank, says, new in _instead(node, name, scope):
@@ -276,7 +276,7 @@ def _of_statement(body: list[ast.stmt], number: int, scope: list[str]) -> Found:
 
 
 def _instead(node: ast.stmt, name: str, scope: list[str]) -> Found:
-    """What may stand in the place of a statement: a list."""
+    """The alternatives to a statement, each of them a list."""
     if isinstance(node, ast.AugAssign):
         for one, two in ((ast.Add, ast.Sub), (ast.Sub, ast.Add), (ast.Mult, ast.Div), (ast.Div, ast.Mult)):
             if isinstance(node.op, one):

@@ -80,7 +80,7 @@ def of_expression(node: ast.AST, scope: list[str], depth: int, kind: str, within
 
 
 def _fits(new: ast.AST, node: ast.AST, within: type | None) -> bool:
-    """Whether it makes sense to turn an expression, or to take a part or a copy of it."""
+    """True if it makes sense to transpose an expression, or to take a part or a copy of it."""
     if is_turned(new):
         return within in (None, ast.MatMult)
     if isinstance(new, ast.Subscript) or (isinstance(new, ast.Call) and method_of(new) == "copy"):
@@ -89,7 +89,7 @@ def _fits(new: ast.AST, node: ast.AST, within: type | None) -> bool:
 
 
 def _of_form(node: ast.AST, scope: list[str], kind: str) -> Found:
-    """What mends a wrong dtype or shape."""
+    """Edits that mend a wrong dtype or shape."""
     of = words(node)
     for name in scope if kind == "dtype" else ():
         dtype = parsed(f"{name}.dtype")
@@ -212,7 +212,7 @@ def _call(node: ast.Call, scope: list[str]) -> Found:
 
 
 def argument_of(node: ast.Call) -> ast.AST:
-    """What a method belongs to, or the first argument of a function."""
+    """The object that a method belongs to, or the first argument of a function."""
     return node.func.value if method_of(node) else node.args[0] if node.args else node.func
 
 
@@ -305,7 +305,7 @@ def is_text(node: ast.AST) -> bool:
 
 
 def _matched(pattern: ast.AST, node: ast.AST) -> dict[str, ast.AST] | None:
-    """What the letters of a pattern are in a node; one that comes twice has to be the same."""
+    """The nodes that the letters of a pattern stand for; one that comes twice has to stand for the same."""
     found = match(pattern, node, {})
     letters = [each.id for each in ast.walk(pattern) if isinstance(each, ast.Name) and len(each.id) == 1]
     if found is None or len(letters) == len(set(letters)):
@@ -314,7 +314,7 @@ def _matched(pattern: ast.AST, node: ast.AST) -> dict[str, ast.AST] | None:
 
 
 def _candidates(scope: list[str], new: ast.BinOp, depth: int) -> Iterator[tuple[float, str, ast.AST]]:
-    """What a missing term, factor or exponent may be, and how much later it is tried.
+    """The candidates for a missing term, factor or exponent, and how much later each of them is tried.
 
     A variable, 1 less a variable, its rows, its width, the root of these, and the product of two.
     """

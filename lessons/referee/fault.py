@@ -1,4 +1,4 @@
-"""What a check raises: an AssertionError that knows which result is at fault and how."""
+"""The error that a check raises: an AssertionError that knows which result is at fault and how."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Fault(AssertionError):  # noqa: N818 - the fault is the learner's, not the
 
 
 def ordinal(index: tuple) -> str:
-    """Where in an array: " at (1, 2)", and nothing for a single number."""
+    """The place in an array, in words: " at (1, 2)", and nothing for a single number."""
     return f" at {tuple(map(int, index))}" if len(index) else ""
 
 

@@ -1,4 +1,4 @@
-"""Whether two functions must do the same, since they have the same code: for hundreds of answers in one run.
+"""Fingerprints of functions by their code, equal only if they do the same: for hundreds of answers in a run.
 
 Each of them is wrong in one place. What a check does with the rest, it has done for the solution.
 """
@@ -27,7 +27,7 @@ def fingerprint(thing: Any) -> bytes | None:
 
 
 def _parts(thing: Any, seen: dict[int, int]) -> list[bytes]:
-    """What a thing is made of; seen has the numbers of the functions that came before, by their id."""
+    """The parts of a thing, as bytes; seen has the numbers of the functions that came before, by their id."""
     if _is_elsewhere(thing):
         return [f"{getattr(thing, '__module__', '')} {getattr(thing, '__qualname__', thing)}".encode()]
     if isinstance(thing, list | tuple | dict):
@@ -50,7 +50,7 @@ def _parts(thing: Any, seen: dict[int, int]) -> list[bytes]:
 
 
 def _is_elsewhere(thing: Any) -> bool:
-    """Whether it is found under its name in a module that is no answer, as the library's and NumPy's."""
+    """True if it is found under its name in a module that is no answer, such as the library's and NumPy's."""
     if isinstance(thing, BuiltinFunctionType):
         return isinstance(thing.__self__, ModuleType | None)  # a method's object may change
     if isinstance(thing, ModuleType):

@@ -171,14 +171,14 @@ def _assert_alone(first: dict[str, np.ndarray], again: Callable[[], dict[str, np
 
 
 def _same(one, other) -> bool:
-    """Whether two gradients are the same but for rounding."""
+    """True if two gradients are the same but for rounding."""
     if np.shape(one) != np.shape(other):
         return False
     return np.allclose(one, other, rtol=1e-5, atol=1e-5 * np.abs(one).max(initial=0))
 
 
 def several(function: Callable, names: tuple[str, ...], *arguments, **more):
-    """What the function returns for the arguments, which is to be one result for each name."""
+    """The results of the function for the arguments, of which there is to be one for each name."""
     got = function(*arguments, **more)
     if not isinstance(got, tuple | list) or len(got) != len(names):
         expected = f"{len(names)} results: {', '.join(names)}"
@@ -187,7 +187,7 @@ def several(function: Callable, names: tuple[str, ...], *arguments, **more):
 
 
 def named(gradients, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What a backward returned, by the names of the inputs: one gradient for each."""
+    """The gradients that a backward returned, by the names of the inputs: one for each."""
     names = ", ".join(f"d{name}" for name in inputs)
     if gradients is None:
         raise Fault(f"the backward returns None, expected {names}: does it end with a return?", "", "count")

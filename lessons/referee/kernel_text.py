@@ -11,7 +11,7 @@ TRIVIAL = re.compile(r"\w*")  # nothing, return, else
 
 
 def is_kernel(text: object) -> bool:
-    """Whether a constant of Python is the text of a kernel."""
+    """True if a constant of Python is the text of a kernel."""
     return isinstance(text, str) and "__global__" in text
 
 

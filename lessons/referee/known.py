@@ -1,4 +1,4 @@
-"""What is wrong with an answer: a known mistake that gives the same, number for number, or what mends it.
+"""The fault of an answer: a known mistake that gives the same, number for number, or an edit that mends it.
 
 A lesson's mutants.py has plausible wrong answers, each with its fault in a sentence. The failed check is
 run on them, and where one fails as the learner's answer did, so are the lesson's other checks of the same
@@ -43,7 +43,7 @@ Mistake = tuple[str, ModuleType]  # what is wrong, and the answer itself
 
 
 class Likeness(NamedTuple):
-    """How like the learner's answer a mistake is; the greater of two is the likelier."""
+    """The likeness of a mistake to the learner's answer; the greater of two is the likelier."""
 
     share: float  # of the checks that fail with either, how many fail alike with both
     is_whole: bool  # whether all results of the check that has failed are the same, the right ones too
@@ -51,7 +51,7 @@ class Likeness(NamedTuple):
     numbers: int  # how many numbers are the same in them
 
     def is_enough(self) -> bool:
-        """Whether it can hardly be chance."""
+        """True if it can hardly be chance."""
         if self.numbers >= 6:
             return self.share >= 0.5
         return self.share >= (0.65 if self.in_failures else 0.8 if self.numbers else 2)
@@ -69,7 +69,7 @@ class Search:
         self.mended: dict[tuple, Repaired | None] = {}  # what mends the functions that a check has used
 
     def names(self, failed: str, error: Exception, functions: list[str]) -> list[str]:
-        """What is wrong if this check has failed with this error, in words: one sentence, two, or none.
+        """The fault if this check has failed with this error, in words: one sentence, two, or none.
 
         functions are those that the check used, those first which are most likely at fault. A known mistake
         that does in all checks what the answer does is believed at once; one that is only like it, if no
@@ -108,7 +108,7 @@ class Search:
             yield wrong.fault, wrong.module()
 
     def _mended(self, failed: str, error: Exception, functions: list[str]) -> str:
-        """What an edit of the answer shows to be wrong, if one mends it."""
+        """The fault that an edit of the answer reveals by mending it, or empty."""
         if getattr(error, "kind", "") == "kept":
             return self._at_line(*kept_outside(self.text.trees, reached(self.text.trees, functions)))
         if functions and functions[0].startswith("trust_"):  # its checks are too few to judge an edit
@@ -129,7 +129,7 @@ class Search:
         return self._at_line(says, found.line)
 
     def _seen(self, error: Exception, functions: list[str]) -> list[str]:
-        """What the answer's text shows to be wrong: an argument or a variable that is never read."""
+        """The fault that the answer's text reveals: an argument or a variable that is never read."""
         right, trees = _solution(self.lesson), self.text.trees
         said = []
         for name in (
@@ -152,14 +152,14 @@ class Search:
         return Answer(self.answer)
 
     def _end(self, name: str, functions: list[str]) -> tuple[Exception | None, int]:
-        """How a check ends for the answer with these functions alone, and the work it takes."""
+        """The outcome of a check for the answer with these functions alone, and the work it takes."""
         key = name, *sorted(functions)
         if key not in self.ended:
             self.ended[key] = work(lambda: failure(self.checks[name], Limited(self.answer, functions)))
         return self.ended[key]
 
     def _fails_like(self, failed: str, error: Exception, module: ModuleType) -> Exception | None:
-        """What a wrong answer fails with in this check, if it is what the learner's did."""
+        """The error of a wrong answer in this check, if it is the same as the learner's."""
         check, told = self.checks[failed], error
         if isinstance(error, Fault):  # the result that is told must be the same, not only another wrong one
             told = Fault(str(error), error.name, error.kind, error.got)
@@ -170,14 +170,14 @@ class Search:
         return None
 
     def _agrees(self, module: ModuleType, functions: list[str]) -> bool:
-        """Whether a mistake gives all the learner's verdicts: a single one says little."""
+        """True if a mistake gives all the learner's verdicts: a single one says little."""
         key = tuple(sorted(functions))
         if key not in self.verdicts:
             self.verdicts[key] = self._verdicts(self.answer, functions)
         return self.verdicts[key] == self._verdicts(module, functions)
 
     def _verdicts(self, module: ModuleType, functions: list[str]) -> list[str]:
-        """What an answer says where that is True, False or a list, while the checks hear what is right."""
+        """The verdicts of an answer, True, False or lists, while the checks hear the right ones."""
         said, right, asked = [], load(self.lesson / "solution.py"), ModuleType("asked")
 
         def ask(name: str, *args, **kwargs):
@@ -197,7 +197,7 @@ class Search:
     def _likeness(
         self, failed: str, error: Exception, functions: list[str], module: ModuleType, whole: bool
     ) -> tuple[Likeness, int]:
-        """How like the answer it is in the other checks of these functions, and the work of telling that."""
+        """The likeness of a mistake in the other checks of these functions, and the work of telling it."""
         alike_failures, failures, others, spent = [error], 1, 0, 0
         for name, check in self.checks.items():
             end, price = self._end(name, functions)
@@ -242,7 +242,7 @@ def _solution(lesson: Path) -> ModuleType:
 
 
 def _numbers(errors: list[Exception]) -> int:
-    """How many different numbers came out wrong, not counting 0 and signs, or are in a crash's message."""
+    """Number of different wrong values, not counting 0 and signs, and of numbers in a crash's message."""
     words = [str(error) for error in errors if not isinstance(error, AssertionError)]
     faults = [error for error in errors if isinstance(error, Fault)]
     arrays = [

@@ -52,7 +52,7 @@ class Answer:
         self.code = {name: self._compiled(tree) for name, tree in self.trees.items()}
 
     def is_harmless(self, name: str) -> bool:
-        """Whether nothing of a function reaches beyond the program: an edit might do harm there."""
+        """True if nothing of a function reaches beyond the program, where an edit might do harm."""
         nodes = list(ast.walk(self.trees[name]))
         names = {each.id for each in nodes if isinstance(each, ast.Name)}
         return not HARMFUL & (names | {each.attr for each in nodes if isinstance(each, ast.Attribute)})
@@ -126,7 +126,7 @@ def repair(
 
 
 def _fails(check: Check, module: ModuleType) -> bool:
-    """Whether a check fails; one that reaches a function that is left out has passed what it was to judge."""
+    """True if a check fails; one that reaches a function that is left out has passed what it was to judge."""
     end = failure(check, module)
     return end is not None and not isinstance(end, LeftOut)
 

@@ -28,7 +28,7 @@ _wanted: Fault | None = None
 
 
 def is_quiet() -> bool:
-    """Whether nobody hears what is said of a result."""
+    """True if nobody hears what is said of a result."""
     return _quiet
 
 
@@ -73,7 +73,7 @@ def differences(loss, x, step=1e-5) -> np.ndarray:
 def failure(
     check: Callable[[ModuleType], None], module: ModuleType, wanted: Exception | None = None
 ) -> Exception | None:
-    """What a check raises for an answer, if anything; quickly, if a fault is looked for."""
+    """The error that a check raises for an answer, if any; quickly, if a fault is looked for."""
     try:
         with rerun(wanted if isinstance(wanted, Fault) and wanted.got else None):
             check(module)
@@ -85,7 +85,7 @@ def failure(
 
 
 def work(run: Callable[[], Any]) -> tuple[Any, int]:
-    """What something gives, and the work of it: calls, and the numbers that go into them."""
+    """The result of a function, and the work that it takes: calls, and the values that go into them."""
     count, before = LEAST, sys.getprofile()
 
     def counted(frame, event, argument):
@@ -111,7 +111,7 @@ def unknown(loss, x, step=0.0) -> np.ndarray:
 
 
 def compared(got: dict[str, np.ndarray], expected=None) -> bool:
-    """Whether results are compared with those of the fault that is looked for, and with nothing else.
+    """True if results are compared with those of the fault that is looked for, and with nothing else.
 
     Raises a Fault if one that is wrong there is the same here.
     """
@@ -124,7 +124,7 @@ def compared(got: dict[str, np.ndarray], expected=None) -> bool:
 
 
 def alike(yours: Exception | None, other: Exception | None) -> bool:
-    """Whether a check ends with another answer as with yours: number for number, or else word for word.
+    """True if a check ends with another answer as with yours: number for number, or else word for word.
 
     Of several wrong results, which may have several causes, one must be the same, and none besides be wrong.
     """
@@ -136,12 +136,12 @@ def alike(yours: Exception | None, other: Exception | None) -> bool:
 
 
 def same(a: Fault, b: Fault, name: str) -> bool:
-    """Whether two faults have the same numbers under a name."""
+    """True if two faults have the same values under a name."""
     return name in a.got and name in b.got and same_numbers(a.got[name], b.got[name])
 
 
 def same_numbers(a, b) -> bool:
-    """Whether two arrays or numbers are the same but for rounding, in one shape and dtype."""
+    """True if two arrays or numbers have one shape and dtype, and are the same but for rounding."""
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape or a.dtype != b.dtype or a.dtype.kind not in "fiub":
         return False
@@ -154,6 +154,6 @@ def same_numbers(a, b) -> bool:
 
 
 def near(a: np.ndarray, b: np.ndarray, close: float) -> bool:
-    """Whether two arrays of one shape are the same to this share of their size, which may be 1e200."""
+    """True if two arrays of one shape are the same to this share of their size, which may be 1e200."""
     size = max(np.abs(b).max(initial=0), 1e-12)
     return bool(np.linalg.norm((a - b) / size) <= close * max(np.linalg.norm(b / size), 1))

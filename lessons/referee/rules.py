@@ -137,7 +137,7 @@ def parsed(text: str) -> ast.AST:
 
 
 def match(pattern, node, found: dict[str, ast.AST]) -> dict[str, ast.AST] | None:
-    """What a, b and c of a pattern are in a node, or None if it is of another kind."""
+    """The nodes that a, b and c of a pattern stand for in a node, or None if it is of another kind."""
     if isinstance(pattern, ast.Name) and len(pattern.id) == 1:
         return found | {pattern.id: node} if isinstance(node, ast.expr) else None
     if isinstance(pattern, ast.Name) and pattern.id in MODULES:

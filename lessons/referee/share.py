@@ -1,4 +1,4 @@
-"""How much of a lesson's answer its text gives away: python -m lessons.referee.share
+"""The share of a lesson's answer that its text gives away: python -m lessons.referee.share
 
 Counted are the statements of the functions that the exercise asks for, in solution.py or, where the solution
 imports them, in the library: how many of them stand in a python block of README.md before "Your turn".
@@ -102,7 +102,7 @@ def _before_your_turn(page: Path) -> str:
 
 
 def _values(tree: ast.AST) -> Iterator[ast.expr]:
-    """What every simple statement works out, one by one where it is a tuple, and the heads of loops."""
+    """The expressions that simple statements work out, one by one in a tuple, and the heads of loops."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return):
             value = node.value

@@ -1,4 +1,4 @@
-"""What can be seen in the text of an answer, without running it."""
+"""Faults that can be seen in the text of an answer, without running it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def reached(trees: dict[str, ast.stmt], functions: Iterable[str]) -> list[str]:
 
 
 def kept_outside(trees: dict[str, ast.stmt], functions: list[str]) -> tuple[str, int]:
-    """What a function keeps in a global variable or in an attribute of a function, and the line; or ""."""
+    """A value kept in a global variable or in an attribute of a function, in words, and its line; or ""."""
     for name in functions:
         function = trees[name]
         own = {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)}
@@ -61,7 +61,7 @@ def never_used(yours: ast.stmt) -> tuple[str, int]:
 
 
 def _is_read(name: str, tree: ast.stmt) -> bool:
-    """Whether more is read of a variable than its form."""
+    """True if more is read of a variable than its form."""
     form = [
         id(each.value)
         for each in ast.walk(tree)

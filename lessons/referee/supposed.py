@@ -58,7 +58,7 @@ def _together(found: list[str]) -> str:
 
 
 def _changes(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
-    """What may have been taken for the inputs, the likeliest first."""
+    """The arrays that may have been taken for the inputs, and the words for it, the likeliest first."""
     pairs = [(a, b) for a in inputs for b in inputs if a != b and inputs[a].shape == inputs[b].shape]
     for name, array in inputs.items():
         yield f"{name} were zero", {name: np.zeros_like(array)}

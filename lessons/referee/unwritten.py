@@ -24,7 +24,7 @@ def shown() -> Iterator[None]:
 
 
 def is_unwritten(array) -> np.ndarray:
-    """Where an array of floats has what np.empty left there."""
+    """The mask of those elements of an array of floats that still hold what np.empty left there."""
     with np.errstate(all="ignore"):
         return (np.asarray(array).astype(np.float32).view(np.uint32) & np.uint32(0x7FFFFFFF)) == MARK
 

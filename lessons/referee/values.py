@@ -56,7 +56,7 @@ def assert_same(
 
 
 def returned_with(got) -> dict[int, np.ndarray]:
-    """What was returned together with this result, by its position, itself included."""
+    """The arrays that were returned together with this result, by their positions, itself included."""
     for parts in calls.results():
         if any(part is got for part in parts):
             return {number: part for number, part in enumerate(parts) if isinstance(part, np.ndarray)}

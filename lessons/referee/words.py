@@ -55,7 +55,7 @@ def words(node: ast.AST) -> str:
 
 
 def target_of(node: ast.stmt) -> str:
-    """What a statement gives a value to, in words."""
+    """The target of a statement, to which it gives a value, in words."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         for each in node.value.keywords:
             if each.arg == "out":
@@ -75,7 +75,7 @@ def root_of(node: ast.AST) -> str:
 
 
 def result_of(number: int, node: ast.AST) -> str:
-    """What is returned at this place, in words."""
+    """The result that is returned at this place, in words."""
     if number and isinstance(node, ast.Tuple):
         return "the gradients" if getattr(node, "has_results", False) else "the cache"
     return f"the {ORDINALS[number]} result"
@@ -96,13 +96,13 @@ def method_of(node: ast.Call) -> str:
 
 
 def is_turned(node: ast.AST) -> bool:
-    """Whether an expression is a transpose."""
+    """True if an expression is a transpose."""
     is_call = isinstance(node, ast.Call) and method_of(node) in ("transpose", "swapaxes")
     return is_call or (isinstance(node, ast.Attribute) and node.attr == "T")
 
 
 def inside(node):
-    """What is transposed."""
+    """The expression that is transposed."""
     return node.value if isinstance(node, ast.Attribute) else node.func.value
 
 

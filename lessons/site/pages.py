@@ -55,7 +55,7 @@ def course(pyodide: Path | None = None) -> dict[str, bytes]:
 
 
 def place(source: Path) -> str:
-    """Where the page of a file is: that of lessons/README.md is index.html."""
+    """The path of a file's page: that of lessons/README.md is index.html."""
     inside = source.is_relative_to(LESSONS)
     path = source.relative_to(LESSONS) if inside else "repository" / source.relative_to(ROOT)
     if source.suffix == ".md":
@@ -81,7 +81,7 @@ def contents(text: str) -> dict[str, dict[Path, str]]:
 
 
 def progress() -> dict[str, tuple[str, str]]:
-    """What the last `pytest lessons` found of each lesson, in short and in words, if it has left anything."""
+    """The results of the last `pytest lessons` by lesson, in short and in words, if it has left any."""
     try:
         kept = json.loads(PROGRESS.read_text("utf-8"))
         return {name: (f"{each['done']}/{each['total']}", str(each["said"])) for name, each in kept.items()}
@@ -90,7 +90,7 @@ def progress() -> dict[str, tuple[str, str]]:
 
 
 def slug(heading: str) -> str:
-    """What GitHub calls a heading in links."""
+    """The name that GitHub gives to a heading in links."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 

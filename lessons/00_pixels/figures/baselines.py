@@ -113,7 +113,7 @@ def backward(dlogits, caches, grads):
 
 
 def vit(seed):
-    """What `python -m tinyvit.train` trains, as it is: parameters, and accuracy after the last epoch."""
+    """The ViT that `python -m tinyvit.train` trains: parameters, and accuracy after the last epoch."""
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
         command = [

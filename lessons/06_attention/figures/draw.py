@@ -200,7 +200,7 @@ def draw_product():
 
 
 def draw_wall():
-    """How many new pictures each model gets right."""
+    """The share of new pictures that each model gets right, as bars."""
     sheet = Sheet(760, 256)
     left, full, top = 236, 440, 20
     guess = left + full / 10
@@ -223,7 +223,7 @@ def draw_wall():
 
 
 def draw_looks():
-    """Where a patch of the green star looks, in the four heads of the text's model."""
+    """The attention of a patch of the green star, in the four heads of the text's model."""
     picture, side, gap, full, top, patch = star(), 122, 12, 6, 40, 45
     sheet = Sheet(760, top + 2 * (side + gap) + 30)
     lefts = [86 + column * (side + gap) for column in range(5)]

@@ -150,7 +150,7 @@ def draw_backward(sheet, road):
 
 
 def sizes(residual, normalised, layers=24, D=64, heads=4):
-    """What becomes of a gradient of size 1 on its way back through fresh blocks: its size after each.
+    """The size of a gradient, 1 at first, after each fresh block that it passes on its way back.
 
     Returned with it is the standard deviation of the tokens that leave the last block.
     """

@@ -69,7 +69,7 @@ def draw_valley(sheet):
 
 
 def draw_heights(sheet):
-    """How high above the bottom each of the three is after every step."""
+    """The height of each of the three above the bottom, after every step."""
     sheet.text(480, 30, "Height above the bottom of the valley", 15, INK, "lm")
     axes = Axes(sheet, (480, 70, 750, 270), (0, STEPS), (1e-3, 100), "y")
     axes.frame()

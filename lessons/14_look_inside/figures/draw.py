@@ -56,7 +56,7 @@ def draw_learned(model, seed):
 
 
 def draw_one_patch(model, seed):
-    """What one patch of the star draws from all patches, in each block: a fresh model above a trained one."""
+    """The attention of one patch of the star in each block: a fresh model above a trained one."""
     fresh = tinyvit.preset("nano/4", 32, 10, seed=seed)
     row, column = PATCH
     side, left, top = 144, 190, 74

@@ -36,7 +36,7 @@ def main(study=None):
 
 
 def copy(study):
-    """What was run, the accuracies of every variant, and which of them are compared."""
+    """A copy of a study in measured.json: settings, the accuracies of every variant, and the comparisons."""
     kept = {name: study[name] for name in ("dataset", "common")}
     variants = [variant for variant in study["variants"] if variant["runs"]]
     kept["accuracies"] = {
@@ -71,7 +71,7 @@ def compared(accuracies, size):
 
 
 def draw_values():
-    """What five steps make of a singular value: by the polynomial of Muon, and by a gentler one."""
+    """The effect of five steps on a singular value: of Muon's polynomial, and of a gentler one."""
     sheet = Sheet(780, 300)
     axes = Axes(sheet, (70, 50, 560, 240), (1e-4, 1), (0, 1.3), "x")
     axes.y_name("after five steps")
@@ -115,7 +115,7 @@ def draw_mixing():
 
 
 def draw_study():
-    """What an ingredient gains in the plain recipe and in the full one: a row for each, around a line at 0.
+    """The gain of an ingredient in the plain recipe and in the full one: a row for each, around a line at 0.
 
     A mark is at the gain, pale dots at the gains of single seeds, and a line reaches two standard errors to
     either side.

@@ -30,7 +30,7 @@ def main(run=None):
 
 
 def draw_lineup():
-    """Where the new values read, by both methods, and what becomes of a part of the star picture."""
+    """The places from which both methods read the new values, and a part of the star picture, resized."""
     sheet = Sheet(780, 420)
     width = 320
     for number, method in enumerate(("corners", "half-pixel (bilinear)")):

@@ -81,7 +81,7 @@ def _draw_column(sheet, left, length, above, below):
 
 
 def draw_uses():
-    """How many windows use each pixel."""
+    """Number of windows that use each pixel."""
     sheet = Sheet(760, 268)
     for left, stride, text in (
         (90, 1, "stride 1: a row added on each side"),

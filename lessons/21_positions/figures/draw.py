@@ -82,7 +82,7 @@ def draw_skew():
 
 
 def draw_maps():
-    """How similar the position in row 2, column 5 is to all others of an 8 x 8 grid, for three tables."""
+    """The similarity of the position in row 2, column 5 to all others of an 8 x 8 grid, for three tables."""
     rng = np.random.default_rng(0)
     at, D, side = 2 * 8 + 5, 64, 176
     tables = (  # the third column is the cosine that is white

@@ -44,7 +44,7 @@ def drawn(side: int, scale: float) -> ImageSet:
 
 
 def tests() -> dict[str, ImageSet]:
-    """What the models are tested on, by name."""
+    """The pictures that the models are tested on, by name."""
     found = {f"{SIDE}": drawn(SIDE, 1)}
     for side in LARGER:
         found |= {f"{side} wider": drawn(side, 1), f"{side} closer": drawn(side, side / SIDE)}

@@ -68,7 +68,7 @@ def tuned(start: Params, data: Dataset, labels: int, epochs: int, seed: int) -> 
 
 
 def paintings(painter: Any, images: np.ndarray) -> dict[str, Any]:
-    """What is in sight of these pictures, and what is painted around it, as bytes."""
+    """The places in sight of these pictures, and the pictures as painted around them, as bytes."""
     pixels = normalise(images, np.float32)
     seen = mae.draw_seen(np.random.default_rng(1), len(images), mae.ENCODER.patches, mae.IN_SIGHT)
     painted, _ = mae.paint(mae.Own.find(), painter, pixels, seen)
@@ -92,7 +92,7 @@ def once(name: str, find: Callable[[], Any]) -> None:
 
 
 def read() -> dict[str, Any]:
-    """What has been found so far."""
+    """The results so far."""
     return json.loads(FOUND.read_text("utf-8")) if FOUND.exists() else {}
 
 

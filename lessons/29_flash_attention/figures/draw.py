@@ -20,7 +20,7 @@ def main():
 
 
 def draw_running():
-    """What is known after the first tile, what the larger score does to it, and what is known in the end."""
+    """The state after the first tile, the effect of the larger score on it, and the state at the end."""
     sheet = Sheet(760, 300)
     weights = ((1, 1 / 4), (1 / 4, 1 / 16), (1 / 4, 1 / 16, 1, 1 / 2))
     written = (("1", "1/4"), ("1/4", "1/16"), ("1/4", "1/16", "1", "1/2"))
@@ -151,7 +151,7 @@ def _barrier(sheet: Sheet, x: float) -> None:
 
 
 def _slot(sheet: Sheet, x: float, width: float, y: float, words: str, fill: str, edge: str) -> None:
-    """What a memory holds from one moment to another."""
+    """The contents of a memory from one moment to another."""
     sheet.rectangle(x, y, width, 30, fill, tint(edge, 0.6))
     sheet.text(x + width / 2, y + 15, words, 10.5)
 

@@ -24,7 +24,7 @@ def main():
 
 
 def draw_journey():
-    """What becomes of part 2 on its way round a ring of four."""
+    """The journey of part 2 round a ring of four, with its values on the way."""
     sheet = Sheet(780, 236)
     numbers = [3, 10, 400, 2000]  # those of part 2 on each rank
     halves = (

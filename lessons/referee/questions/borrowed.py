@@ -1,4 +1,4 @@
-"""What came is a known array: an input, another result, or the right one with an input mixed in."""
+"""A known array: an input, another result, or the right one with an input mixed in."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def an_input(case: Case) -> str:
 
 
 def exchanged(case: Case) -> str:
-    """What another result should be."""
+    """The right array of another result."""
     for name, array in case.others.items():
         if telling(array) and case.same(case.got, array):
             return f"is what {name} should be: are the two exchanged?"

@@ -11,7 +11,7 @@ from lessons.referee.rerun import near
 
 @dataclass(frozen=True)
 class Case:
-    """What came and what was expected, of one shape; and the arrays and numbers that went in, by name."""
+    """A wrong array and the right one, of one shape; and the arrays and numbers that went in, by name."""
 
     got: np.ndarray
     expected: np.ndarray
@@ -23,7 +23,7 @@ class Case:
 
     @property
     def tolerance(self) -> float:
-        """How far, relative to its size, an array may be from another and still be the same."""
+        """The distance, relative to its size, up to which an array counts as the same as another."""
         single = np.float32 in (self.got.dtype, self.expected.dtype)
         return 1e-5 if single else 1e-6
 
@@ -32,7 +32,7 @@ class Case:
         return self.got.astype(float) - self.expected
 
     def same(self, a: np.ndarray, b: np.ndarray) -> bool:
-        """Whether two arrays of one shape are the same but for rounding."""
+        """True if two arrays are of one shape and the same but for rounding."""
         if np.shape(a) != np.shape(b):
             return False
         return near(np.asarray(a, float), np.asarray(b, float), self.tolerance)
@@ -48,7 +48,7 @@ class Case:
 
 
 def telling(array: np.ndarray) -> bool:
-    """Whether an array has numbers enough that agreeing with it is no accident: three sizes other than 0."""
+    """True if an array has enough values that agreeing with it is no accident: three sizes other than 0."""
     sizes = np.unique(np.abs(np.asarray(array, float)).round(12))
     return sizes[sizes > 0].size >= 3
 

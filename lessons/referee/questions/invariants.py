@@ -1,4 +1,4 @@
-"""What the right one keeps and the wrong one does not: sums, symmetry, change along an axis."""
+"""Properties that the right one has and the wrong one lacks: sums, symmetry, change along an axis."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def a_few(case: Case) -> str:
 
 
 def _indices(bad: np.ndarray, length: int) -> str:
-    """Where it is right, said of the wrong indices of one axis; "" if that takes too many words."""
+    """The indices of one axis at which it is right, in words; "" if that takes too many of them."""
     good = np.setdiff1d(np.arange(length), bad).tolist()
     if len(good) == 1:
         return f"only at {_spelled(good, length)}"

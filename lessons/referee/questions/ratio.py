@@ -49,7 +49,7 @@ def single_number(case: Case) -> str:
 
 
 def explained(factor: float, case: Case) -> str:
-    """What a factor greater than 1 may be, where it is a size or a number that went in, to six digits.
+    """The origin of a factor greater than 1, if it is a size or a number that went in, to six digits.
 
     Two is the size of too many things to be blamed on one; and of two names for one number, neither is said.
     """
@@ -92,7 +92,7 @@ def _candidates(case: Case) -> Iterator[list[tuple[float, str]]]:
 
 
 def _rows(case: Case) -> Iterator[tuple[str, int]]:
-    """How many rows there are in the first input of three or more axes."""
+    """The name of the first input of three or more axes, and its number of rows."""
     for name, array in case.inputs.items():
         if array.ndim > 2 and array.size > array.shape[-1] and not name.startswith("cache["):
             yield name, array.size // array.shape[-1]
@@ -116,10 +116,10 @@ def _sizes(case: Case) -> Iterator[tuple[int, str]]:
 
 
 def _power_of_ten(value: float) -> bool:
-    """Whether a factor is 1, 10, 100, ...: too many things are, to be blamed on one."""
+    """True if a factor is 1, 10, 100, ...: too many things are, to be blamed on one."""
     return abs(math.log10(value) - round(math.log10(value))) < 1e-9
 
 
 def _short(value: float) -> bool:
-    """Whether a number has so few digits that it may have been written by hand."""
+    """True if a number has so few digits that it may have been written by hand."""
     return abs(value * 100 - round(value * 100)) < 1e-9

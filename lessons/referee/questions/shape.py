@@ -10,7 +10,7 @@ from lessons.referee.questions.case import axis_name
 
 
 def wrong_shape(got: np.ndarray, expected: np.ndarray) -> str:
-    """What to do to `got` to get `expected`, as the end of a sentence; "" if unknown."""
+    """The change that turns `got` into `expected`, as the end of a sentence; "" if unknown."""
     if got.dtype.kind not in "fiu" or expected.dtype.kind not in "fiu" or not np.isfinite(got).all():
         return ""
     if got.size == expected.size and got.size > 1:
@@ -50,7 +50,7 @@ def _named(axes: tuple[int, ...], ndim: int) -> str:
 
 
 def same(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays are of one shape and the same to six digits, and not all zero."""
+    """True if two arrays are of one shape and the same to six digits, and not all zero."""
     if np.shape(a) != np.shape(b) or not np.any(b):
         return False
     return bool(np.linalg.norm(np.subtract(a, b)) <= 1e-6 * np.linalg.norm(b))

@@ -1,4 +1,4 @@
-"""What a page of the course has Python do: check a lesson's exercise, run listings, train what was written.
+"""The work of Python in a page of the course: check an exercise, run listings, train what was written.
 
 Everything is reported through `tell`, which takes a line of JSON, as soon as it is known.
 """
