@@ -108,7 +108,7 @@ def killed_and_resumed(folder):
 
 
 def from_python():
-    """What Model.fit and ViTClassifier make of a few images."""
+    """The results of Model.fit and ViTClassifier for a few images, as hashes."""
     import tinyvit
 
     rng = np.random.default_rng(0)

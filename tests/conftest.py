@@ -1,4 +1,4 @@
-"""What all tests share: the GPU, if there is one, commands and small runs, one setting of hypothesis."""
+"""The setup of all tests: the GPU, if there is one, commands and small runs, one setting of hypothesis."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture(scope="session", autouse=True)
 def no_waiting_for_the_disk():
-    """What tests write need not outlive a power cut; whether it would is tested by who calls os.fsync."""
+    """The files of tests need not outlive a power cut; whether they would is tested by who calls os.fsync."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", os.fstat)  # which also refuses what is no open file
         yield

@@ -1,4 +1,4 @@
-"""What hypothesis draws for these tests, and how two results are compared."""
+"""Hypothesis strategies for these tests, and the comparison of two results."""
 
 from dataclasses import replace
 from functools import partial
@@ -52,7 +52,7 @@ def stored(path):
 
 
 def distance(a, b):
-    """How far a is from b, relative to the size of b: |a - b| / |b|."""
+    """The distance of a from b, relative to the size of b: |a - b| / |b|."""
     assert a.shape == b.shape
     return float(np.linalg.norm(a - b) / max(np.linalg.norm(b), 1e-300))
 

@@ -28,7 +28,7 @@ UNARY = ("neg", "pos", "abs", "invert")
 
 
 class DeviceArray:
-    """What cupy.ndarray is to the code under test.
+    """The cupy.ndarray of the code under test.
 
     waits counts how often the host looked at a number, and launches how often a kernel would have run: for
     every result that is not merely another view of an array.
@@ -130,7 +130,7 @@ def refuse_while_capturing(what):
 
 
 def _to_host(value):
-    """What is underneath, for NumPy; a NumPy array has no business here."""
+    """The array underneath, for NumPy; a NumPy array has no business here."""
     if isinstance(value, DeviceArray):
         return value._array
     if isinstance(value, np.ndarray):
@@ -242,7 +242,7 @@ class _Module:
 
 
 class StandIn(_Module):
-    """What `import cupy` gives."""
+    """The module that `import cupy` gives."""
 
     ndarray = DeviceArray
     cuda = SimpleNamespace(

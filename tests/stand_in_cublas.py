@@ -45,7 +45,7 @@ class FakeCublas:
         return self._set(handle, workspace=True)
 
     def cublasSetMathMode(self, handle, mode):  # noqa: N802
-        """Whether float32 products may be in TF32."""
+        """The mode says whether float32 products may be in TF32."""
         return self._set(handle, math=_number(mode))
 
     def cublasGemmEx(self, handle, trans_a, trans_b, m, n, k, alpha, *rest):  # noqa: N802
@@ -103,7 +103,7 @@ def _number(value):
 
 
 def _pointee(pointer):
-    """What byref(x) or pointer(x) points to."""
+    """The object that byref(x) or pointer(x) points to."""
     return pointer._obj if hasattr(pointer, "_obj") else pointer.contents
 
 

@@ -38,7 +38,7 @@ class Queue:
 
 
 class Event:
-    """What has happened on a stream so far, which is everything."""
+    """A mark of what has happened on a stream so far, which is everything."""
 
     done = True
 
@@ -76,7 +76,7 @@ class Stream:
         DeviceArray.waits += 1
 
     def is_capturing(self):
-        """Whether a capture is under way."""
+        """True if a capture is under way."""
         return self.ptr in self.queue.captured
 
     def begin_capture(self, mode=None):
@@ -181,14 +181,14 @@ class Lent:
         self._facts = SimpleNamespace(data=pointer, dtype=array.dtype, nbytes=array.nbytes, flags=flags)
 
     def lend(self):
-        """What a kernel is given. Raises RuntimeError if the array is gone."""
+        """The facts that a kernel is given. Raises RuntimeError if the array is gone."""
         if self._owner() is None:
             raise RuntimeError("a graph uses an array that has been deleted: keep it as long as the graph")
         return self._facts
 
 
 class CudaStandIn(StandIn):
-    """What `import cupy` gives on a machine with a card of this compute capability."""
+    """The module that `import cupy` gives on a machine with a card of this compute capability."""
 
     def __init__(self, compute_capability="90", shared_bytes=227 << 10):
         super().__init__()

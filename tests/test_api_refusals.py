@@ -1,4 +1,4 @@
-"""What a Python user cannot do is refused in words, at once, and not by whatever breaks first."""
+"""The mistakes of a Python user are refused in words, at once, and not by whatever breaks first."""
 
 import copy
 import os

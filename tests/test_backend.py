@@ -283,7 +283,7 @@ def test_importing_every_command_does_not_import_cupy():
 
 
 def names_used_of_either_module(tree):
-    """What follows `xp.`, `device.xp.` and `array_module(...).`: 'exp', 'linalg.norm'."""
+    """The names that follow `xp.`, `device.xp.` and `array_module(...).`: 'exp', 'linalg.norm'."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Attribute):
             continue

@@ -1,4 +1,4 @@
-"""What is not given keeps its value: a default that changes changes what programs of others compute.
+"""Defaults stay as they are: one that changes changes what programs of others compute.
 
 After a change on purpose, read the difference and store the defaults: python -m tests.test_defaults
 """

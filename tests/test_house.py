@@ -176,7 +176,7 @@ def test_tests_of_the_library_do_not_import_the_course():
 
 
 def files_entered(act):
-    """How many files of the package have a function that runs while act() does, on any thread."""
+    """Number of files of the package with a function that runs while act() does, on any thread."""
     entered = set()
 
     def note(frame, event, _):

@@ -1,4 +1,4 @@
-"""What pyproject.toml promises: the installed command, what it needs, and files that are not Python."""
+"""The promises of pyproject.toml: the installed command, what it needs, and files that are not Python."""
 
 import importlib
 import re

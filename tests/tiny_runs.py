@@ -123,7 +123,7 @@ def assert_same_run(run, expected):
 
 
 def assert_one_line(result, *parts):
-    """What a user's mistake looks like: status 2 and one line on stderr, in which all parts occur."""
+    """A user's mistake ends with status 2 and one line on stderr, in which all parts occur."""
     status, _, err = result
     assert status == 2, result
     assert err.count("\n") == 1, err

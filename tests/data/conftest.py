@@ -1,4 +1,4 @@
-"""What the tests of data sets share."""
+"""The setup that the tests of data sets share."""
 
 import pytest
 

@@ -12,7 +12,7 @@ RED, BLUE, GREY, WHITE = (255, 0, 0), (0, 0, 255), (128, 128, 128), (255, 255, 2
 
 
 def seen(path, size):
-    """What a model sees of an image file, cropped."""
+    """An image file as a model sees it, cropped."""
     return read_photo(path, size, with_whole=False).view
 
 

@@ -1,4 +1,4 @@
-"""What a model is shown of a photo: fitted to its shape, with the box of what it saw; and many at a time."""
+"""A photo as a model is shown it: fitted to its shape, with the box of what it saw; and many at a time."""
 
 import threading
 import warnings

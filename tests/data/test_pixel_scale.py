@@ -64,7 +64,7 @@ def pictures(count, seed):
 
 
 def outcome(compute):
-    """What a function gives and True if it warns; None and True if it refuses."""
+    """The result of a function, and True if it warns; None and True if it refuses."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:

@@ -207,7 +207,7 @@ def test_every_step_and_every_seed_crops_and_jitters_in_its_own_way():
 
 
 def test_jitter_comes_before_other_operations_and_moves_neither_them_nor_crops():
-    """Whether images are cropped moves nothing either."""
+    """The cropping of images moves nothing either."""
     indices = np.arange(50)
     plain = plan_batch(0, 1, indices, 0, True, policy=RANDAUGMENT)
     cropped = plan_batch(0, 1, indices, 0, True, policy=RANDAUGMENT, scale=0.3)

@@ -24,7 +24,7 @@ translate_y 0.7 9, autocontrast 0.9 0
 
 
 def outcomes(name, probability, level):
-    """What a row's operation may become, (kind, amount in thousandths), and how likely each is."""
+    """The possible outcomes of a row's operation, (kind, amount in thousandths), and their probabilities."""
     start, change, signed = RANGES[name]
     amounts = [start + sign * change * int(level) / 9 for sign in ((-1, 1) if signed else (1,))]
     found = {("identity", 0): 1 - float(probability)}
@@ -35,7 +35,7 @@ def outcomes(name, probability, level):
 
 
 def expected_shares():
-    """How often each pair of outcomes occurs, if the pairs of the table are equally likely."""
+    """The share of each pair of outcomes, if the pairs of the table are equally likely."""
     shares = {}
     for pair in TABLE_7.strip().replace("\n", ";").split(";"):
         one, other = (outcomes(*words.split()) for words in pair.split(","))

@@ -17,7 +17,7 @@ from tinyvit.data.shapes import (
 
 @pytest.fixture(scope="module")
 def masks(shapes):
-    """Where the training images differ clearly in brightness from their ground: bool (10000, 32, 32)."""
+    """The masks of the pixels that differ clearly in brightness from the ground: bool (10000, 32, 32)."""
     brightness = shapes.train.images @ LUMA / 255
     ground = np.median(brightness, axis=(1, 2), keepdims=True)
     return np.abs(brightness - ground) > 0.2
@@ -76,7 +76,7 @@ def test_a_silhouette_fills_its_circle_and_no_more(name):
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_distances_are_true_near_the_outline(name):
-    """Where its length is not 1, the gradient of d would blur an edge or make it jagged."""
+    """The gradient of d would blur an edge or make it jagged where its length is not 1."""
     step = 1e-4
     x, y = np.meshgrid(np.linspace(-1.2, 1.2, 200), np.linspace(1.2, -1.2, 200))
     d = DISTANCES[name]

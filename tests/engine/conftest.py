@@ -1,4 +1,4 @@
-"""What the tests of engines share."""
+"""The setup that the tests of engines share."""
 
 import pytest
 

@@ -13,7 +13,7 @@ from tinyvit.support.shell.command import run_command
 
 
 def command(name: str, words: Sequence[object]) -> Callable[[], object]:
-    """What `python -m tinyvit.NAME` does with these words, after its imports."""
+    """A function that does what `python -m tinyvit.NAME` does with these words, after its imports."""
     module = importlib.import_module(f"tinyvit.{name}")
     return partial(run_command, module.parser(), module.main, [str(word) for word in words])
 

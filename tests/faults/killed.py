@@ -19,7 +19,7 @@ def main(where: str, number: int, name: str, *words: str) -> None:
     take_step, move, left = AdamW.step, os.replace, number
 
     def moment(kind: str) -> bool:
-        """Whether this is the moment to die at."""
+        """True if this is the moment to die at."""
         nonlocal left
         left -= kind == where
         return kind == where and not left

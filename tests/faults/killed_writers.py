@@ -96,7 +96,7 @@ def main() -> int:
 
 
 def _left(content: dict[str, bytes | None], whole: dict[str, bytes | None], in_parts: bool) -> str:
-    """What a kill left, in words. AssertionError if something visible is not what it should be."""
+    """The files that a kill left, in words. AssertionError if something visible is not what it should be."""
     visible = {name: content[name] for name in content if not name.startswith(".")}
     assert all(name in whole and whole[name] == visible[name] for name in visible), sorted(visible)
     if visible.keys() == whole.keys():

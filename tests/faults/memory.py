@@ -22,7 +22,7 @@ LARGEST_GROWTH = 1.05  # from a tenth of the run, when all is warm, to its end
 
 
 def resident() -> int:
-    """How many bytes of memory this process has, without what is swapped out (Linux)."""
+    """Number of bytes of memory that this process has, without what is swapped out (Linux)."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096
 

@@ -1,4 +1,4 @@
-"""What a run goes through overnight: a folder that vanishes, clocks that go back, a terminal that closes."""
+"""The mishaps of a run overnight: a folder that vanishes, clocks that go back, a terminal that closes."""
 
 import errno
 import os
@@ -122,7 +122,7 @@ def test_checkpoints_are_a_minute_apart_or_twenty_times_what_writing_takes(monke
     clock = SaveClock()
 
     def due_after():
-        """How many seconds later the next checkpoint is due."""
+        """Number of seconds until the next checkpoint is due."""
         nonlocal now
         start = now
         while not clock.is_due(60):

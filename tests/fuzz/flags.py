@@ -69,7 +69,7 @@ class Enough(BaseException):
 
 @dataclass
 class Ending:
-    """How a call ended: the words of the command line, a kind of ending, and what was printed to stderr."""
+    """The ending of a call: the words of the command line, a kind of ending, and the text on stderr."""
 
     words: list[str]
     kind: str
@@ -77,7 +77,7 @@ class Ending:
 
     @property
     def is_fault(self) -> bool:
-        """Whether a user would call this a bug."""
+        """True if a user would call this a bug."""
         return self.kind in ("traceback", "untidy")
 
 

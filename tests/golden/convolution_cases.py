@@ -1,4 +1,4 @@
-"""What convolution_answers.npz holds PyTorch's answers to: operations of convolutional networks, and models.
+"""The cases of the answers in convolution_answers.npz: operations of convolutional networks, and models.
 
 Each case is an operation of tinyvit.ops, its arguments, and the shapes of its inputs, which are drawn again
 from a seed; or a hybrid or a ResNet, whose parameters and images are. The answers are the result and the

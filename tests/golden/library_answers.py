@@ -1,4 +1,4 @@
-"""What timm and Hugging Face answered, and how tinyvit is compared with it."""
+"""The answers of timm and Hugging Face, and the comparison of tinyvit with them."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ TOLERANCE = {"float32": 1e-5, "float64": 1e-10}
 
 
 def answers_to(library, name):
-    """What the library said of model `name`: images, labels, float32, float64, gradient/..."""
+    """The answers of the library for model `name`: images, labels, float32, float64, gradient/..."""
     with np.load(HERE / f"{library}_answers.npz", allow_pickle=False) as file:
         return {key.split("/", 1)[1]: file[key] for key in file.files if key.startswith(f"{name}/")}
 
@@ -44,7 +44,7 @@ def logits_of_file(path, images, dtype, features=False, **given):
 
 
 def assert_written_back_to_the_bit(path, folder, **given):
-    """What the library wrote, loaded and saved, has the same names and the same numbers."""
+    """A file of the library's, once loaded and saved, has the same names and the same values."""
     save_safetensors(folder / "written.safetensors", *weights_of(path, **given))
     theirs, ours = read_safetensors(path), read_safetensors(folder / "written.safetensors")
     assert ours.keys() == theirs.keys()

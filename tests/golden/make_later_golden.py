@@ -132,7 +132,7 @@ def main():
 
 
 def ask(model, images):
-    """What a model of timm's answers."""
+    """The answer of one of timm's models."""
     return model(images)
 
 

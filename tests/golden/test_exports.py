@@ -1,4 +1,4 @@
-"""What is exported, opened by the library that owns the format: it answers the same of the same photo.
+"""Exported models, opened by the library that owns the format: they answer the same for the same photo.
 
 PARTS lists every optional part of a model, and the formats that hold it: an export to any other is refused.
 """

@@ -1,4 +1,4 @@
-"""What timm and transformers write of a model with one argument changed: read, and agreeing, or refused.
+"""Files of timm and transformers for models with one argument changed: read, and agreeing, or refused.
 
 Each model has random values, is saved by its own library, and is opened again by that library, too.
 """

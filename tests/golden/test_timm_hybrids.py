@@ -12,7 +12,7 @@ from tinyvit.weights.torch_names import from_torch_names, to_torch_names
 
 
 def answers_to(name):
-    """What timm said of a hybrid: float32, float64, along ..."""
+    """The answers of timm for a hybrid: float32, float64, along ..."""
     with np.load(ANSWERS, allow_pickle=False) as file:
         return {key.split("/", 1)[1]: file[key] for key in file.files if key.startswith(f"{name}/")}
 

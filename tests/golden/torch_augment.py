@@ -1,4 +1,4 @@
-"""What recipes do to the images of a batch, in PyTorch and with its random numbers. Needs torch."""
+"""The augmentation of a batch by recipes, in PyTorch and with its random numbers. Needs torch."""
 
 import math
 
@@ -76,7 +76,7 @@ def mixed(images, targets, mixup, cutmix):
 
 
 def within(size, lam):
-    """Whether each of so many pixels in a row is within a stretch of sqrt(1 - lam) of them: (B, size)."""
+    """True for each of `size` pixels in a row that is in a stretch of sqrt(1 - lam) of them: (B, size)."""
     centre = (torch.rand(len(lam), 1) * size).long()
     half = (torch.sqrt(1 - lam) * size).long()[:, None] // 2
     pixel = torch.arange(size)

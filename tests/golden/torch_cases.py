@@ -1,4 +1,4 @@
-"""What the PyTorch answers in torch_answers.npz are answers to: two models, their weights, their batches.
+"""The cases of the PyTorch answers in torch_answers.npz: two models, their weights, their batches.
 
 Weights and batches are drawn again from a seed, so that only the answers are stored. make_torch_golden.py
 draws the same ones and writes the file.

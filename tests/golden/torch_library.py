@@ -1,4 +1,4 @@
-"""What the golden answers of timm and of Hugging Face have in common: how they are made. Needs torch."""
+"""Helpers to make the golden answers of timm and of Hugging Face. Needs torch."""
 
 import numpy as np
 import torch

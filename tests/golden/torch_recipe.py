@@ -156,7 +156,7 @@ def schedule(steps, warmup, decay):
 
 
 def averaging(decay):
-    """How AveragedModel lets the weights after an update into their average, with a decay that rises."""
+    """The function by which AveragedModel averages in the weights after an update; its decay rises."""
 
     def average(before, now, count):
         return torch.lerp(now, before, min(decay, (1 + int(count)) / (10 + int(count))))

@@ -124,7 +124,7 @@ def test_a_missing_gradient_is_refused():
 
 
 def calls(function, name):
-    """Whether a check's function is ops.NAME, perhaps with options, or calls it in its own body."""
+    """True if a check's function is ops.NAME, perhaps with options, or calls it in its own body."""
     function = getattr(function, "func", function)
     return function is getattr(ops, name) or name in function.__code__.co_names
 

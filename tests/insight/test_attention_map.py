@@ -1,4 +1,4 @@
-"""What the class token draws from the patches: shares that add up to 1, and follow the keys."""
+"""The shares that the class token draws from the patches: they add up to 1, and follow the keys."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What goes on between the pixels and the answer: tokens from block to block, and gradients back."""
+"""The steps between the pixels and the answer: tokens from block to block, and gradients back."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What heads give to offsets: the part of the scores that depends on no token."""
+"""The scores that heads give to offsets: the part that depends on no token."""
 
 import numpy as np
 import pytest

@@ -27,7 +27,7 @@ def naive_rollout(config, attention):
 
 
 def answer_of(config, rows):
-    """What the answer takes from each patch: the class token's row, or the mean of all."""
+    """The share that the answer takes from each patch: the class token's row, or the mean of all."""
     row = rows[0, 1:] if config.has_token else rows.mean(axis=0)
     return (row / row.sum()).reshape(config.grid)
 

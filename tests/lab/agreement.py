@@ -1,4 +1,4 @@
-"""Whether the CUDA engine computes on this GPU what the reference computes on the CPU.
+"""The agreement of the CUDA engine on this GPU with the reference on the CPU.
 
     python -m tests.lab.agreement
 
@@ -46,7 +46,7 @@ def cases() -> dict[str, ViTConfig]:
 
 
 def distances(config: ViTConfig, precision: str, xp: ModuleType, seed: int = 0) -> tuple[float, float]:
-    """How far the engine's loss and gradients are from the reference's, relative to their size."""
+    """The distances of the engine's loss and gradients from the reference's, relative to their size."""
     rng = np.random.default_rng(seed)
     params = initialise(config, seed)
     params.flat += rng.normal(0, 0.05, params.count).astype("float32")  # a new head is zero: no gradients

@@ -1,4 +1,4 @@
-"""What machine this is, and the most that its card gives: how fast it copies, and multiplies large matrices.
+"""The machine, and the most that its card gives: how fast it copies, and multiplies large matrices.
 
     python -m tests.lab.ceilings
 

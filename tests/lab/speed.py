@@ -36,7 +36,7 @@ _AHEAD_FILLS = 300
 
 
 def speed(case: Case, engine: str = "cuda", way: str | None = None) -> dict[str, Any]:
-    """What benchmark.measure gives and, without a way of PyTorch, share of the roofline and kernels."""
+    """The result of benchmark.measure and, without a way of PyTorch, share of the roofline and kernels."""
     plan = plan_of(case) if engine == "cuda" else None  # fails here, not in another process
     rivals = [f"torch compile {way}"] if way else []
     result = measure(case, engine, rivals, ROUNDS, STEPS)

@@ -134,7 +134,7 @@ def test_a_job_ends_when_the_report_is_killed():
 
 
 def result(model="Ti/4", way="", ms=5.0, **more):
-    """What tests.lab.speed prints, where tinyvit takes 4 ms."""
+    """The result that tests.lab.speed prints, where tinyvit takes 4 ms."""
     case = {
         "model": model,
         "image_size": 32,

@@ -1,4 +1,4 @@
-"""What the laboratory measures on a GPU, on the stand-in for CuPy."""
+"""The laboratory's measurements of a GPU, with the stand-in for CuPy."""
 
 import ctypes
 import json

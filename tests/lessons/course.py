@@ -22,7 +22,7 @@ every_guided_lesson = pytest.mark.parametrize("lesson", GUIDED, ids=[lesson.name
 
 
 def can_run(lesson: str) -> bool:
-    """Whether this machine has what it takes to run the answers of a lesson."""
+    """True if this machine has what it takes to run the answers of a lesson."""
     try:
         return lesson not in NEED_A_COMPILER or bool(compiler())
     except NoCompiler:

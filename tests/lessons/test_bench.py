@@ -53,7 +53,7 @@ def unpacked(tmp_path_factory):
 
 
 def asked(folder, *calls):
-    """What in_page answers and tells for each call, run where only the archive can be imported."""
+    """The answer and the messages of in_page for each call, run where only the archive can be imported."""
     environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [sys.executable, "-c", DRIVER],

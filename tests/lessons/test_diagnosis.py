@@ -1,4 +1,4 @@
-"""What the referee says of a wrong array: for every diagnosis an example, and a near miss."""
+"""The referee's diagnoses of wrong arrays: for each of them an example, and a near miss."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a library file derives in its docstring, its lesson derives in full, with the same numbers."""
+"""The derivations in the docstring of a library file stand in full in its lesson, with the same numbers."""
 
 import re
 from collections import defaultdict

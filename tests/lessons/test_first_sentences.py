@@ -1,4 +1,4 @@
-"""What a beginner hears first: mistakes are called by their names, and nothing right is called a mistake."""
+"""The first words that a beginner hears: they name every mistake, and call nothing right a mistake."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def plain_ones():
 
 @pytest.fixture(scope="module")
 def heard(tmp_path_factory):
-    """What the checks say of every answer: by its name, the results of the checks that were run on it."""
+    """The results of the checks on every answer, by the name of the answer."""
     folder = tmp_path_factory.mktemp("answers")
     wrong, right = mistakes()
     right += list(RIGHT.items()) + plain_ones()

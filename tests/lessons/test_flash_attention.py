@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # a wrong ans
 
 
 def first_sentence(answer, of_the_kernel=False):
-    """What the checks of the kernel, or those in NumPy, say of an answer; "" if it passes."""
+    """The first complaint about an answer, by the checks of the kernel or those in NumPy; "" if it passes."""
     for name, check in vars(checks).items():
         if not name.startswith("test_") or ("the_kernel" in name) != of_the_kernel:
             continue

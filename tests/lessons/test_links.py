@@ -45,6 +45,6 @@ def test_no_link_to_a_line_without_a_name(page):
 
 
 def _anchors(text: str) -> set[str]:
-    """What the headings of a page are called in links: small letters, digits, and hyphens for spaces."""
+    """The names of a page's headings in links: small letters, digits, and hyphens for spaces."""
     headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

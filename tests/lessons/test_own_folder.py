@@ -51,7 +51,7 @@ def lessons(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(lessons):
-    """What the checks of lesson 3 say of the answer."""
+    """The results of the checks of lesson 3 on the answer."""
     return results_of(lessons / "03_linear", "exercise")
 
 

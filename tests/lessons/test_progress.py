@@ -1,4 +1,4 @@
-"""What `pytest lessons/NN_topic` shows: a fault once, hints that fit, the puzzle apart, known mistakes."""
+"""The report of `pytest lessons/NN_topic`: a fault once, hints that fit, the puzzle apart, known mistakes."""
 
 import functools
 import json

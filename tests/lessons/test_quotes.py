@@ -1,4 +1,4 @@
-"""What the pages quote is what the commands print."""
+"""The quotations in the pages are what the commands print."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def quoted(beginning):
 
 @pytest.fixture
 def printed(monkeypatch, tmp_path, capsys):
-    """What the command prints after a lesson; rungs reach what the page says, and nothing is trained."""
+    """The output of the command after a lesson; rungs reach what the page says, and nothing is trained."""
     bars = re.findall(
         r"\+ (.+?) +lesson \d+  #+ +([\d.]+)%", quoted("the ViT, trained by AdamW    lesson 9  #")
     )

@@ -32,7 +32,7 @@ def no_calls():
 
 
 def fault(function, *args, **kwargs):
-    """What the referee says."""
+    """The fault that the referee raises."""
     with pytest.raises(Fault) as raised:
         function(*args, **kwargs)
     return raised.value

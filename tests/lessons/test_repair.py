@@ -61,7 +61,7 @@ def answer(tmp_path, right="", wrong=""):
 
 
 def found(yours, most=30_000_000):
-    """What mends an answer, the work of finding it, and the check that has failed."""
+    """The edit that mends an answer, and the work of finding it."""
     failed = {name: end for name, check in CHECKS.items() if (end := failure(check, yours.module))}
     name, error = next(iter(failed.items()))
     return repair(yours, name, error, CHECKS, ["standardise" if name != "sums" else "running_sum"], most)

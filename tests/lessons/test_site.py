@@ -28,7 +28,7 @@ VOID = {"meta", "link", "img", "br", "hr", "wbr", "input"}  # elements without a
 
 
 class Page(HTMLParser):
-    """What the tests look for in a page."""
+    """The parts of a page that the tests look for."""
 
     def __init__(self, path):
         super().__init__()

@@ -171,14 +171,14 @@ def test_times_are_read_as_one_says_them(words, minutes):
 
 
 def minutes_stated(lesson):
-    """How long the lesson says it takes, in minutes."""
+    """The time that the lesson says it takes, in minutes."""
     stated = re.search(r"\*\*Time:\*\*\s+(.*?)[.;]", text_of(lesson), re.S)
     assert stated, f"{lesson.name} states no time"
     return minutes_in(" ".join(stated.group(1).split()))
 
 
 def short_way(lesson):
-    """How long the lesson says that its short way takes, in minutes."""
+    """The time that the lesson says its short way takes, in minutes."""
     return minutes_in(
         re.search(r"\*\*Time:\*\*.*?; (.*?) on the \[short", " ".join(text_of(lesson).split()))[1]
     )

@@ -1,4 +1,4 @@
-"""What a model costs is counted from its shape: here it is compared with what is really there."""
+"""The cost of a model is counted from its shape: here it is compared with what is really there."""
 
 import numpy as np
 import pytest

@@ -23,7 +23,7 @@ def test_a_new_head_is_zero_and_all_else_as_it_was(pool):
 
 
 def test_a_new_head_for_as_many_classes_keeps_nothing_of_the_old_one():
-    """Where shapes agree, an old weight or bias would fit: it must not stay."""
+    """An old weight or bias would fit where shapes agree: it must not stay."""
     model = Model(*random_model())
     new = model.with_new_head(model.config.classes)
     assert model.params["head.bias"].all()

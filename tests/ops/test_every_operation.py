@@ -1,4 +1,4 @@
-"""What holds for every operation of tinyvit.ops: one test for each property."""
+"""Properties of every operation of tinyvit.ops: one test for each."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What learns, at which rate, and what stays: freezing, layer-wise rates and LoRA."""
+"""The parameters that learn, their rates, and those that stay: freezing, layer-wise rates and LoRA."""
 
 import numpy as np
 import pytest

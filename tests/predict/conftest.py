@@ -10,7 +10,7 @@ from tinyvit.weights.save import save_official
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """What predict puts on its sheet of attention."""
+    """The entries that predict puts on its sheet of attention."""
     drawn, draw = [], predict._draw
 
     def listed(seen, path):

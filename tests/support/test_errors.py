@@ -1,4 +1,4 @@
-"""What is printed of a stranger's file cannot take over the terminal."""
+"""Text from a stranger's file cannot take over the terminal when it is printed."""
 
 import pickle
 

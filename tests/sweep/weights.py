@@ -52,7 +52,7 @@ TOLERANCE = 1e-4  # float32, relative to the largest answer; a wrong GELU or eps
 
 @dataclass
 class Result:
-    """What became of one model: outcome is 'agrees', 'refused', 'DIFFERS' or 'left out'."""
+    """The result for one model: outcome is 'agrees', 'refused', 'DIFFERS' or 'left out'."""
 
     library: str
     family: str

@@ -1,4 +1,4 @@
-"""What a repeated run passes on to a run with other choices."""
+"""The settings that a repeated run passes on to a run with other choices."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""What is measured of each epoch, as a table and for TensorBoard."""
+"""The log of each epoch's measurements, as a table and for TensorBoard."""
 
 import csv
 import sys
@@ -25,7 +25,7 @@ def test_the_table_says_what_the_records_say(command, photos, tmp_path):
 
 @pytest.fixture
 def board(monkeypatch):
-    """What tensorboardX is given: a list of (step, value) by tag, which a purge empties."""
+    """The values that tensorboardX is given: a list of (step, value) by tag, which a purge empties."""
     given = defaultdict(list)
 
     class SummaryWriter:

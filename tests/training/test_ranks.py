@@ -68,7 +68,7 @@ def assert_nearly_the_same_run(run, expected):
 
 @pytest.fixture(scope="module")
 def alone(photos, tmp_path_factory):
-    """What one process makes of it."""
+    """The folder of the same run by one process."""
     run = tmp_path_factory.mktemp("alone") / "run"
     assert trained(1, run, chosen(photos)) == [0]
     return run

@@ -1,4 +1,4 @@
-"""What config.json says when a run is resumed is compared with what the run was trained with."""
+"""The settings in config.json when a run is resumed are compared with those it was trained with."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What the user sets is what the steps of a run are made of: orders, crops, mixing, rates, smoothing."""
+"""The steps of a run are made of what the user sets: orders, crops, mixing, rates, smoothing."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What timm's architectures imply, and which of them are refused, and why."""
+"""The implications of timm's architectures, and the reasons why some of them are refused."""
 
 import json
 

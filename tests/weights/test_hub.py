@@ -22,7 +22,7 @@ COMMIT = "0123456789012345678901234567890123456789"
 
 
 class Hub(BaseHTTPRequestHandler):
-    """What huggingface_hub asks for: the list of a model's files, and each of them."""
+    """The server that huggingface_hub asks: for the list of a model's files, and for each of them."""
 
     def log_message(self, *_):
         """Nothing is printed."""
@@ -47,7 +47,7 @@ class Hub(BaseHTTPRequestHandler):
 
 
 def contents_of(path):
-    """What is at an address, or None."""
+    """The contents of an address, or None."""
     if path.startswith("/api/models/someone/tiny/tree/"):
         return json.dumps(
             [{"type": "file", "path": name, "size": len(FILES[name]), "oid": name} for name in FILES]
@@ -59,7 +59,7 @@ def contents_of(path):
 
 
 def load_by_name(name, tmp_path, endpoint):
-    """What a process of its own says that loads this model."""
+    """The output of a process of its own that loads this model."""
     program = f"import tinyvit; print(tinyvit.load({name!r}))"
     ours = {"HF_ENDPOINT": endpoint, "HF_HOME": str(tmp_path), "PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run(

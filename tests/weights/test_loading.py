@@ -1,4 +1,4 @@
-"""What training, prediction and analysis can start from, and the size of images it then takes."""
+"""Starting points of training, prediction and analysis, and the size of images that each then takes."""
 
 import json
 from dataclasses import replace

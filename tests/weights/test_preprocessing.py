@@ -1,4 +1,4 @@
-"""How photos are resized for a model: read from what timm and Hugging Face put beside the weights."""
+"""The resizing of photos for a model: read from what timm and Hugging Face put beside the weights."""
 
 import json
 import warnings

@@ -1,4 +1,4 @@
-"""What is saved or exported twice: the second takes the place of the first, and of nothing else."""
+"""A second save or export takes the place of the first, and of nothing else."""
 
 import os
 import shutil

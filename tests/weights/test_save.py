@@ -1,4 +1,4 @@
-"""What cannot be saved, or not under that name."""
+"""Models that cannot be saved, or not under that name."""
 
 import warnings
 

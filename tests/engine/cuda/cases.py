@@ -1,4 +1,4 @@
-"""What tests of kernels draw: dtypes, widths and numbers, and the names of the instances for these."""
+"""Strategies for tests of kernels: dtypes, widths and values, and the names of the instances for these."""
 
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""What the tests of the CUDA engine share; with TINYVIT_KERNEL_TESTS=gpu, those of kernels run on a GPU."""
+"""The setup of the CUDA engine's tests; with TINYVIT_KERNEL_TESTS=gpu, those of kernels run on a GPU."""
 
 import os
 

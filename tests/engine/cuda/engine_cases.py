@@ -36,7 +36,7 @@ CASES = {
 
 
 def what_of(case):
-    """What a model of these cases is to predict of corrupted patches, as options; none if it classifies."""
+    """The options for what a model of these cases predicts of corrupted patches; none if it classifies."""
     return {"target": case, "corrupt": 0.75} if CASES[case].predicts_patches else {}
 
 

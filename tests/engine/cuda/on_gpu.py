@@ -8,7 +8,7 @@ from tinyvit.engine.cuda.program import NULL
 
 
 class RawModule:
-    """What cuda_on_cpu.RawModule is to tests, by CuPy's."""
+    """A counterpart of cuda_on_cpu.RawModule for tests, made of CuPy's."""
 
     def __init__(self, *, code, options, name_expressions, path=None):
         cupy = sys.modules["cupy"]

@@ -18,7 +18,7 @@ sides = st.integers(1, 20)
 
 
 def augmented(images, plan, operations):
-    """What the kernel makes of images (n, H, W, 3), for a plan (4, S) and operations (S, rounds)."""
+    """The kernel's result for images (n, H, W, 3), a plan (4, S) and operations (S, rounds)."""
     H, W = images.shape[1:3]
     tables = {"plan": plan, "operations": operation_tables(operations, H, W)}
     launch = augment(
@@ -66,7 +66,7 @@ def test_several_operations_follow_one_another_on_what_the_window_shows(height, 
 
 @pytest.mark.parametrize("name", ["brightness", "colour", "contrast", "sharpness", "autocontrast"])
 def test_products_and_sums_are_rounded_one_by_one(name):
-    """Where a fused multiply-add differs, some byte shows it: at AutoAugment's factors, 1.1 and the like, the
+    """A fused multiply-add would change some byte: at AutoAugment's factors, 1.1 and the like, the
     rounded product is often a whole number, and the exact one a little less or more.
     """
     rng = np.random.default_rng(0)

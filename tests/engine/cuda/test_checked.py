@@ -54,7 +54,7 @@ CASES = {
 
 @cache
 def functions(file):
-    """What the cases need of a kernel file, to be compiled together."""
+    """The functions of a kernel file that the cases need, to be compiled together."""
     return tuple(dict.fromkeys(launch.function for launch, _ in cases() if launch.file == file))
 
 

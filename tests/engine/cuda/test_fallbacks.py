@@ -1,4 +1,4 @@
-"""What goes wrong on a GPU only: captures that fail, copies under way, changed files that were included."""
+"""Failures on a GPU only: captures that fail, copies under way, changed files that were included."""
 
 import pytest
 

@@ -36,7 +36,7 @@ def views(flat, places, A, B):
 
 
 def matrices_of(places, A, B):
-    """What the launches are told."""
+    """The description of the matrices for the launches."""
     return muon.Matrices(Buffer("places", places.shape, "int32"), A, B)
 
 

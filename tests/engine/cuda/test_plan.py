@@ -171,7 +171,7 @@ def test_more_images_than_a_grid_can_have_are_refused():
 
 
 def test_more_threads_than_an_int_can_number_are_refused():
-    """Where patches have an odd side, a thread of make_patches makes one number."""
+    """A thread of make_patches makes one value where patches have an odd side."""
     config = replace(preset("nano/7", 224, 10), width=64, layers=1)
     options = Options("bf16", dataset=(20_000, 224, 224, 3), update=Update("adamw"))
     plan_step(config, 14_000, options)

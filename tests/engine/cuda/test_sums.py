@@ -42,7 +42,7 @@ def test_each_gradient_grows_by_the_sum_of_its_rows_or_becomes_it(shapes, seed, 
 
 
 def launch(sums, partials, grads, accumulate):
-    """What add_columns makes of grads."""
+    """The values of grads after add_columns."""
     jobs = column_jobs(sums)
     buffers = (
         Buffer("jobs", jobs.shape, "int32"),

@@ -215,7 +215,7 @@ def test_a_graph_is_not_needed_to_see_what_a_step_takes(cuda):
 
 
 def test_a_plan_has_no_field_that_the_tables_for_a_gpu_leave_out():
-    """What plan_tables does not know would be left out on a GPU in silence."""
+    """A field that plan_tables does not know would be left out on a GPU in silence."""
     known = {"indices", "down", "right", "flip", "operations", "mixing", "erasing", "after"}
     in_the_keys_or_refused = {"seed", "step", "first", "crops", "own"}
     assert {field.name for field in fields(BatchPlan)} == known | in_the_keys_or_refused

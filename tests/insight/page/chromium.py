@@ -25,7 +25,7 @@ def find_browser():
 
 
 class Browser:
-    """What a page in any browser is driven by."""
+    """The driver of a page in any browser."""
 
     def wait(self, condition):
         """Wait until an expression is true in the page."""
@@ -120,7 +120,7 @@ class Chromium(Browser):
         self.send("Emulation.setEmulatedMedia", features=[scheme])
 
     def place(self, selector, x=0.5, y=0.5):
-        """Where in the window a point of an element is, once in view; x and y are shares of its size."""
+        """The place of a point of an element in the window, once in view; x and y are shares of its size."""
         return self.evaluate(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
             "e.scrollIntoView({block: 'nearest'}); const b = e.getBoundingClientRect();"

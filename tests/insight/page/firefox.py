@@ -115,7 +115,7 @@ class Firefox(Browser):
         self._unread += piece
 
     def _behind_the_page(self, script):
-        """What a script of the browser itself returns."""
+        """The result of a script of the browser itself."""
         self.send("Marionette:SetContext", value="chrome")
         try:
             return self.send("WebDriver:ExecuteScript", script=script, args=[], sandbox="system")["value"]

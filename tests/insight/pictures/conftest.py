@@ -1,4 +1,4 @@
-"""What the tests of pictures share."""
+"""The setup that the tests of pictures share."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from tests.insight.pictures.drawn import Drawn
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """What is drawn from here on."""
+    """The record of what is drawn from here on."""
     return Drawn(monkeypatch)

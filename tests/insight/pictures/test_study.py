@@ -10,7 +10,7 @@ from tinyvit.insight.pictures.study import Found, draw_lines, draw_rows
 
 
 def has_colour(path, colour):
-    """Whether some pixels of a picture have exactly this colour."""
+    """True if some pixels of a picture have exactly this colour."""
     with Image.open(path) as picture:
         pixels = np.asarray(picture.convert("RGB"))
     return bool((pixels == [int(colour[i : i + 2], 16) for i in (1, 3, 5)]).all(axis=-1).any())

@@ -75,7 +75,7 @@ def missing_package():
 
 
 def include_folders():
-    """Where CuPy lets the compiler look, in its order."""
+    """The folders in which CuPy lets the compiler look, in its order."""
     import cupy
     import nvidia.cuda_runtime
 
@@ -113,7 +113,7 @@ def kernels():
 
 
 def usage(log):
-    """What ptxas says of each kernel: registers of a thread, bytes that got none (spilled, or of an array
+    """The report of ptxas on each kernel: registers of a thread, bytes that got none (spilled, or of an array
     that a loop indexes), bytes of static shared memory."""
     lines = re.findall(r"Used (\d+) registers.*", log)
     shared = [re.search(r"(\d+) bytes smem", line) for line in re.findall(r"Used \d+ registers.*", log)]

@@ -7,5 +7,5 @@ from tests.lab.compiler.compiled_kernels import compile_all
 
 @pytest.fixture(scope="session")
 def compiled():
-    """What the compiler said of every kernel for every architecture, and some of its code."""
+    """The compiler's report on every kernel for every architecture, and some of its code."""
     return compile_all()

@@ -1,4 +1,4 @@
-"""What a kernel's machine code shows of its loads from memory: how many are under way before a thread waits.
+"""The loads from memory in a kernel's machine code: how many are under way before a thread waits.
 
     python -m tests.lab.compiler.machine_code 90 layer_norm.cu
 
@@ -21,7 +21,7 @@ INSTRUCTION = re.compile(r"\s+/\*[0-9a-f]+\*/\s+(@!?U?P\w+\s+)?(\S+)\s*(.*?)\s*;
 
 
 def disassembler():
-    """Where nvdisasm is; None if it is not installed."""
+    """The path of nvdisasm; None if it is not installed."""
     if found := shutil.which("nvdisasm"):
         return found
     packages = importlib.util.find_spec("nvidia")

@@ -22,7 +22,7 @@ WARP, REGISTERS, REGISTER_UNIT = 32, 65536, 256  # of each multiprocessor; regis
 
 
 class Limits(NamedTuple):
-    """What a multiprocessor has room for (CUDA C++ Programming Guide, technical specifications)."""
+    """The limits of a multiprocessor (CUDA C++ Programming Guide, technical specifications)."""
 
     warps: int
     blocks: int

@@ -138,7 +138,7 @@ FAULTY = SHORT.replace("KERNEL", 'extern "C" __global__ void')
 
 
 def line_of(kernel: str) -> int:
-    """Where the fault of a kernel is."""
+    """The line number of a kernel's fault."""
     lines = SHORT.split("\n")
     start = next(i for i, line in enumerate(lines) if f"KERNEL {kernel}(" in line)
     return 1 + next(i for i in range(start, len(lines)) if "// here" in lines[i])

@@ -39,7 +39,7 @@ def test_a_wrong_argument(to_bf16, args, message):
 
 
 class OnDevice:
-    """What a device array offers: a pointer and facts."""
+    """The interface of a device array: a pointer and facts."""
 
     def __init__(self, array):
         self.dtype, self.nbytes, self.flags = array.dtype, array.nbytes, array.flags

@@ -16,7 +16,7 @@ PATIENCE = 60  # seconds until a rank that the others do not join gives up
 
 
 class World:
-    """What the ranks of a communicator share."""
+    """The state that the ranks of a communicator share."""
 
     def __init__(self, size):
         self.size, self.barrier = size, threading.Barrier(size, timeout=PATIENCE)
@@ -85,7 +85,7 @@ class Comm:
 
 
 def together(size, function, machines=None):
-    """What function(ranks) returns on each of `size` ranks, in order; the first error that one raises."""
+    """The results of function(ranks) on `size` ranks, in order. Raises the first error of a rank."""
     import tests.support.distributed.fake_mpi as mpi
 
     world = World(size)

@@ -1,4 +1,4 @@
-"""How processes find that they belong together, and how they end: all of them, and with one message."""
+"""The way in which processes find that they belong together, and end: all of them, and with one message."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What ranks ask of each other, over MPI: sums, parts, rows, and errors that all of them hear of."""
+"""The requests of ranks to each other, over MPI: sums, parts, rows, and errors that all of them hear of."""
 
 import numpy as np
 import pytest

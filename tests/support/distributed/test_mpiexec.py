@@ -63,7 +63,7 @@ def wait_for(path, job):
 
 @pytest.fixture(scope="module")
 def alone(photos, tmp_path_factory):
-    """What one process makes of it."""
+    """The metrics of the same run by one process."""
     run = tmp_path_factory.mktemp("alone") / "run"
     assert spawn("train", *tiny(photos, run)).wait(timeout=SECONDS) == 0
     return metrics(run)

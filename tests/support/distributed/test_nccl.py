@@ -1,4 +1,4 @@
-"""What is asked of NCCL: the right addresses, lengths, types and stream, by all ranks in the same order."""
+"""The calls of NCCL: the right addresses, lengths, types and stream, by all ranks in the same order."""
 
 import ctypes
 import threading

@@ -1,4 +1,4 @@
-"""How a command ends: one line for a mistake, nothing when nobody reads any more, a traceback for a bug."""
+"""The end of a command: one line for a mistake, nothing when nobody reads any more, a traceback for a bug."""
 
 import argparse
 import os

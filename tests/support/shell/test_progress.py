@@ -1,4 +1,4 @@
-"""What a person sees: on a terminal of any width, in a pipe, and where only ASCII can be shown."""
+"""The progress on a terminal of any width, in a pipe, and where only ASCII can be shown."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""What is said of a recipe's runs: in the list, and on its own page."""
+"""The report on a recipe's runs: in the list, and on its own page."""
 
 import re
 

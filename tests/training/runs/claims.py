@@ -1,4 +1,4 @@
-"""What the tests of claiming folders share: a run, its flags, and what it left behind."""
+"""Helpers of the tests of claiming folders: a run, its flags, and what it left behind."""
 
 from pathlib import Path
 

@@ -72,7 +72,7 @@ class Claimant:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Where the claimants are."""
+    """The folder in which the claimants are."""
     return tmp_path_factory.mktemp("claimed")
 
 

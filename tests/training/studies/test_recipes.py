@@ -1,4 +1,4 @@
-"""What studies found stays comparable when the recipe of a data set becomes better."""
+"""The results of studies stay comparable when the recipe of a data set becomes better."""
 
 import pytest
 

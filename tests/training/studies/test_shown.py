@@ -1,4 +1,4 @@
-"""What a study shows: the picture that suits its question, the columns of its table, and how far a run is."""
+"""The display of a study: the picture that suits its question, the columns of its table, a run's progress."""
 
 import json
 import zlib
