@@ -166,11 +166,13 @@ _FURTHER = {
     "pool_all": st.just(True),
     "head_bias": st.just(False),
     "causal": st.just(True),
+    "merge_after": st.integers(1, 2),
     "patch_dropout": st.just(0.5),
 }
 _NEEDED = {
     "pool_all": {"pool": "attention"},
     "causal": {"pool": "mean"},
+    "merge_after": {"layers": 3, "image_size": (16, 8)},
     "predicts": {"final_norm": "tokens"},
 }
 FIELDS_DRAWN = {*_USUAL, *_FURTHER, "width", "resnet_width", "resnet_groups"}

@@ -352,6 +352,7 @@ def test_an_mlp_of_width_1_has_the_gradients_of_the_reference(monkeypatch):
         ({"position": "none"}, ()),
         ({"layer_scale": 0.1, "registers": 2, "pre_norm": True, "gelu": "relu"}, ()),
         ({"qkv_bias": "qv", "gated": True, "rotary": DINOV3}, ()),
+        ({"merge_after": 1}, ()),
         ({"dropout": 0.1}, {"dropout"}),
         ({"attention_dropout": 0.1}, {"attention_dropout"}),
         ({"position_at": "blocks"}, {"position_at"}),

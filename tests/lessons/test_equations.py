@@ -44,7 +44,7 @@ DERIVED_IN = {
 }
 WITHOUT_EQUATIONS = {"tinyvit/ops/__init__.py", "tinyvit/ops/noise.py"}
 # Derived in their own docstrings: no lesson has these operations of other ViTs.
-OTHERS = ("gate", "layer_scale", "attention_pool", "relative_bias", "pooling", "tanh")
+OTHERS = ("gate", "layer_scale", "attention_pool", "relative_bias", "merging", "pooling", "tanh")
 WITHOUT_LESSON = {f"tinyvit/ops/{name}.py" for name in OTHERS}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tinyvit
-from tests.helpers import stage_of
+from tests.helpers import random_batch, stage_of
 from tests.weights.checkpoints import complaint
 from tinyvit import ops
 from tinyvit.gradcheck.models import MODEL_CHECKS, random_params
@@ -73,6 +73,29 @@ def test_pictures_of_attention_leave_out_all_tokens_but_the_patches(config):
     heads = head_maps(config, params, images)
     assert heads.shape == (2, config.layers, config.heads, *config.grid)
     np.testing.assert_allclose(heads.sum(axis=(3, 4)), 1)
+
+
+@pytest.mark.parametrize("pool", ["token", "mean"])
+def test_rollout_through_merged_patches_is_that_of_the_merged_tokens(pool):
+    """In the blocks after the merging, R has a row for each merged token: at first the mean of four rows."""
+    config = ViTConfig((8, 16), 4, 12, 20, 3, 3, 5, pool=pool, merge_after=1)
+    params, images = (
+        random_params(config, np.random.default_rng(0)),
+        random_batch(config, 2, np.random.default_rng(1))[0],
+    )
+    x, R = images, np.eye(config.tokens)
+    for each in stages(config, all_tokens=True):
+        x, cache = each.forward(params, x)
+        if each.name == "blocks.1":
+            R = ops.merge_squares(np.broadcast_to(R, (2, *R.shape[-2:])), config.grid)[0]
+        if each.name.startswith("blocks."):
+            A = ops.attention_probabilities(cache[1]).mean(axis=1)
+            R = (A + np.eye(A.shape[-1])) / 2 @ R
+    row = R[:, 0] if pool == "token" else R.mean(axis=1)
+    row = row[:, config.prefix :]
+    np.testing.assert_allclose(
+        rollout(config, params, images).reshape(2, -1), row / row.sum(axis=1, keepdims=True)
+    )
 
 
 def test_tokens_stand_in_the_order_of_their_libraries():

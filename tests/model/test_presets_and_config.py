@@ -173,6 +173,19 @@ def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
         ({"position": "none", "position_at": "stem"}, "'stem', but for position 'none', expected none: omit"),
         ({"position": "2d", "width": 15}, "width 15 is not divisible by 2, as 2d positions need"),
         ({"position": "sincos", "width": 6}, "width 6 is not divisible by 4, as sincos positions need"),
+        ({"merge_after": 2}, "merge_after is 2, expected fewer than the 2 blocks"),
+        (
+            {"merge_after": 1, "patch_size": 16},
+            "2 x 3 patches cannot be merged .* sides are multiples of 32 pixels",
+        ),
+        (
+            {"merge_after": 1, "patch_dropout": 0.5},
+            "merge_after is 1, expected 0: a model that .* drops patches",
+        ),
+        (
+            {"merge_after": 1, "position": "relative"},
+            "merge_after is 1, expected 0: .* positions in its blocks",
+        ),
         ({"dropout": 1.0}, "dropout is 1.0, expected a rate"),
         ({"attention_dropout": -0.1}, "attention_dropout is -0.1"),
         ({"drop_path": 1.5}, "drop_path is 1.5"),

@@ -127,6 +127,7 @@ MODEL_CHECKS = (
         for target in ("mean-colour", "pixels")
     ),
     ModelCheck("ViT, dropped patches", ViTConfig((4, 6), **_TWO_BLOCKS, patch_dropout=0.5), training=True),
+    ModelCheck("ViT, merged patches", ViTConfig((8, 16), **_TWO_BLOCKS, merge_after=1)),
     ModelCheck("hybrid, root alone", ViTConfig((8, 16), **_TINIEST, **_RESNET, resnet=())),
     ModelCheck("hybrid, two stages", ViTConfig((9, 12), **_TINIEST, **_RESNET, resnet=(2, 1), channels=1)),
     ModelCheck(

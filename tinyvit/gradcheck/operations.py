@@ -163,6 +163,7 @@ OPERATION_CHECKS = (
     _pair("class token pooling", ops.token_pool, {"x": _TOKENS}),
     OperationCheck("chosen rows", lambda x: ops.row_pool(x, _rows(x)), ops.row_pool_backward, {"x": _TOKENS}),
     _pair("mean pooling", ops.mean_pool, {"x": _TOKENS}),
+    _pair("squares of patches", ops.merge_squares, {"x": (2, 9, 3)}, grid=(2, 4)),
     _pair("tanh", ops.tanh, {"x": (4, 5)}),
     _cross_entropy_case("cross-entropy, labels", _labels),
     _cross_entropy_case("cross-entropy, smoothed", _labels, 0.1),

@@ -1,5 +1,6 @@
 """The Vision Transformer: its configuration and presets, its parameters, its forward and backward passes."""
 
+from tinyvit.model.attention_maps import attention_among_all, attention_maps
 from tinyvit.model.block import block, block_backward
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.initialise import INITS, initialise
@@ -8,7 +9,6 @@ from tinyvit.model.model import Model
 from tinyvit.model.params import Params
 from tinyvit.model.passes import (
     Cache,
-    attention_maps,
     backward,
     feature_stages,
     features,
@@ -32,6 +32,7 @@ __all__ = [
     "Params",
     "Stage",
     "ViTConfig",
+    "attention_among_all",
     "attention_maps",
     "backward",
     "block",

@@ -26,8 +26,8 @@ class Rotary:
     learned: bool = False
 
 
-_COUNTS = ("pre_logits", "resnet_width", "resnet_groups", "registers", "pool_heads", "pool_mlp_width")
-_MAY_BE_0 = ("layers", "pre_logits", "registers", "pool_heads", "pool_mlp_width")
+_MAY_BE_0 = ("layers", "pre_logits", "registers", "merge_after", "pool_heads", "pool_mlp_width")
+_COUNTS = (*_MAY_BE_0[1:], "resnet_width", "resnet_groups")
 _RATES = ("dropout", "attention_dropout", "drop_path", "patch_dropout")
 RESNET_FORMS = ("official", "timm")
 # What these must be in a ResNet on its own, where nothing else would have a meaning, and why.
@@ -132,6 +132,8 @@ class ViTConfig(PaperConfig):
     final_norm      the last LayerNorm acts on the 'tokens', on what is 'pooled' of them, or there is 'none'
     pool_heads, pool_mlp_width    heads and MLP width of pool 'attention'; 0 for those of the blocks
     pool_all        pool 'attention' reads all tokens, not only the patches
+    merge_after     number of blocks after which each square of 2 x 2 patches becomes one token, their mean; 0
+                    if patches stay as they are (see model.later.merged_patches)
     causal          each token attends to itself and to the tokens before it (see weights.text)
     parts           names of further parts, such as your own: see model.later
     """
@@ -165,6 +167,7 @@ class ViTConfig(PaperConfig):
     pool_mlp_width: int = 0
     pool_all: bool = False
     head_bias: bool = True
+    merge_after: int = 0
     causal: bool = False
     patch_dropout: float = 0.0
     parts: tuple[str, ...] = ()
@@ -340,6 +343,11 @@ class ViTConfig(PaperConfig):
     def tokens(self) -> int:
         """N: the number of patches and of the tokens before them."""
         return self.patches + self.prefix
+
+    def tokens_of(self, layer: int) -> int:
+        """Number of tokens in block `layer`, counted from 0: N, or fewer once patches are merged."""
+        merged = 0 < self.merge_after <= layer
+        return self.prefix + self.patches // 4 if merged else self.tokens
 
     @property
     def trained_tokens(self) -> int:

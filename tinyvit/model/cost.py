@@ -50,7 +50,8 @@ def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
     grows with the number of images computed at a time: the whole batch, or part of it (--accumulate, or
     micro-batches on the CPU).
     """
-    T, R = config.patches, config.tokens_needed_after(config.layers - 1) or config.tokens
+    last = config.layers - 1
+    T, R = config.patches, config.tokens_needed_after(last) or config.tokens_of(last)
     heads = T if config.predicts_patches else 1
     numbers = heads * (config.width + config.pre_logits + 2 * config.classes)
     if config.has_transformer:
@@ -73,7 +74,7 @@ def block_activations(config: ViTConfig, i: int) -> int:
     Dropout adds a mask wherever it acts, and for A also the result. Stochastic depth adds two numbers.
     The paper's positions add nothing: the queries and the tables are all that relative ones need.
     """
-    D, M, N, H = config.width, config.mlp_width, config.tokens, config.heads
+    D, M, N, H = config.width, config.mlp_width, config.tokens_of(i), config.heads
     R = config.tokens_needed_after(i) or N
     numbers = 2 * N * D + N + 3 * N * D + 2 * R * D + H * R * N + 2 * R * D + R + 3 * R * M
     if config.dropout:

@@ -1,6 +1,6 @@
 """The forward and backward passes of any model, and what else its stages are for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -87,20 +87,6 @@ def feature_stages(config: ViTConfig) -> list[Stage]:
         config = replace(config, predicts="image", pool="mean", class_token=config.has_token)
     body = stages(config)[:-1]
     return [*body, Stage("mean", _mean_of_two, no_backward)] if config.pool == "distilled" else body
-
-
-def attention_maps(config: ViTConfig, params: Params, images: Array) -> Iterator[Array]:
-    """The attention probabilities A (B, heads, N, N), block by block, for all tokens.
-
-    Each block's cache is freed before the next block, so that memory holds one of them however deep the
-    model is.
-    """
-    check_images(config, images)
-    x = images
-    for each in stages(config, all_tokens=True):
-        x, cache = each.forward(params, x)
-        if each.name.startswith("blocks."):
-            yield ops.attention_probabilities(cache[1])
 
 
 def check_images(config: ViTConfig, images: Array) -> None:

@@ -38,6 +38,7 @@ from tinyvit.ops.layer_norm import layer_norm, layer_norm_backward
 from tinyvit.ops.layer_scale import layer_scale, layer_scale_backward
 from tinyvit.ops.linear import linear, linear_backward
 from tinyvit.ops.max_pool import max_pool, max_pool_backward
+from tinyvit.ops.merging import merge_squares, merge_squares_backward
 from tinyvit.ops.mlp import mlp, mlp_backward
 from tinyvit.ops.noise import Noise, draw_rows
 from tinyvit.ops.patches import patchify, patchify_backward, unpatchify
@@ -104,6 +105,8 @@ __all__ = [
     "max_pool_backward",
     "mean_pool",
     "mean_pool_backward",
+    "merge_squares",
+    "merge_squares_backward",
     "mlp",
     "mlp_backward",
     "patchify",

@@ -15,7 +15,13 @@ from tinyvit.support.errors import UserError
 from tinyvit.training.learning import Stages, learning_rates
 from tinyvit.training.settings import Settings
 
-SHAPE = ("layers", "width", "mlp_width", "heads")  # settings that replace numbers of the named model
+SHAPE = (
+    "layers",
+    "width",
+    "mlp_width",
+    "heads",
+    "merge_after",
+)  # settings that replace numbers of the named model
 
 
 def fresh_config(settings: Settings, side: int, classes: int) -> ViTConfig:

@@ -25,7 +25,7 @@ from tinyvit.model.later import fields_known_to
 from tinyvit.model.later.biases import attention_weights, with_bias
 from tinyvit.model.later.positions import part_of, position_table
 from tinyvit.model.later.rotary import turn_of
-from tinyvit.ops import Turn, relative_bias
+from tinyvit.ops import Turn, merge_squares, relative_bias
 from tinyvit.support.errors import UserError
 from tinyvit.support.files.atomic import write_atomically
 from tinyvit.weights.onnx_graph import FLOAT, Graph, kernel, resnet
@@ -128,6 +128,9 @@ def block(g: Graph, i: int, x: str) -> str:
     """Block number i. If only R tokens are needed after it, y is (B, R, D)."""
     p, rows = f"blocks.{i}", g.config.tokens_needed_after(i)
     x = add_positions(g, x, i)
+    if i and i == g.config.merge_after:  # a matrix (N', N) takes the means
+        means, _ = merge_squares(np.eye(g.config.tokens, dtype="float32")[None], g.config.grid)
+        x = g.node("MatMul", g.constant("merging", means[0]), x)
     a = layer_norm(g, f"{p}.norm1", x)
     a = scaled(g, f"{p}.scale1", attention(g, i, a, rows))
     if rows:
@@ -145,7 +148,7 @@ def scaled(g: Graph, name: str, x: str) -> str:
 
 def attention(g: Graph, i: int, x: str, rows: int | None) -> str:
     """Of the first `rows` tokens, or of all, to all N tokens x (B, N, D)."""
-    N, H, D = g.config.tokens, g.config.heads, g.config.width
+    N, H, D = g.config.tokens_of(i), g.config.heads, g.config.width
     K = D // H
     p = f"blocks.{i}"
     weight, bias, *_ = attention_weights(g.config, g.params, p)
@@ -217,10 +220,10 @@ def pool(g: Graph, x: str) -> str:
         return g.node("Gather", x, 0, axis=1)
     if g.config.pool == "distilled":
         return g.node("Slice", x, [0], [2], [1])
-    first = 0 if g.config.pool_all else g.config.prefix
-    patches = g.node("Slice", x, [first], [g.config.tokens], [1]) if first else x
+    N, first = g.config.tokens_of(g.config.layers - 1), 0 if g.config.pool_all else g.config.prefix
+    patches = g.node("Slice", x, [first], [N], [1]) if first else x
     if g.config.pool == "attention":
-        o = probed(g, patches, g.config.tokens - first)
+        o = probed(g, patches, N - first)
         n = layer_norm(g, "pool.norm", o)
         h = activation(g, linear(g, "pool.mlp.fc1", n), g.config.gelu)
         return g.node("Add", o, linear(g, "pool.mlp.fc2", h))

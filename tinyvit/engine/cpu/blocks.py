@@ -84,7 +84,7 @@ class Blocks:
         """
         caches = []
         for i in range(len(self.folded)):
-            x, cache = self._block(i, x, noise)
+            x, cache = self._block(i, _merged(self.config, i, x), noise)
             if i >= frozen:
                 caches.append(cache)
         return x, caches
@@ -96,6 +96,9 @@ class Blocks:
         """
         for i in reversed(range(len(self.folded) - len(caches), len(self.folded))):
             dy = self._block_backward(i, dy, caches.pop(), grads)
+            if i and i == self.config.merge_after:
+                shape = len(dy), self.config.tokens, self.config.width
+                dy = ops.merge_squares_backward(dy, (shape, self.config.grid))
         return dy
 
     def _block(self, i: int, x: np.ndarray, noise: ops.Noise | None) -> tuple[np.ndarray, BlockCache]:
@@ -167,6 +170,11 @@ class Blocks:
         return mask
 
 
+def _merged(config: ViTConfig, i: int, x: np.ndarray) -> np.ndarray:
+    """The tokens that block i computes with: see model.later.merged_patches."""
+    return ops.merge_squares(x, config.grid)[0] if i and i == config.merge_after else x
+
+
 def _times(dy: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
     return dy if mask is None else dy * mask
 
@@ -198,7 +206,7 @@ class InferenceBlocks:
     def infer(self, x: np.ndarray) -> np.ndarray:
         """Tokens (B, N, D) to those that leave the last block (B, R, D). x is overwritten."""
         for i in range(self.config.layers):
-            x = self._block(i, x)
+            x = self._block(i, _merged(self.config, i, x))
         return x
 
     def _block(self, i: int, x: np.ndarray) -> np.ndarray:

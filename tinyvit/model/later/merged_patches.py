@@ -1,0 +1,79 @@
+"""Merged patches: before one of the blocks, each square of 2 x 2 patches becomes one token, their mean.
+
+The blocks from there on have a quarter of the patches to compute, as the later stages of a convolutional
+network have of its positions. (Swin joins the four tokens and shortens them by a matrix: Liu et al. 2021,
+section 3.1. A mean needs no parameters, and the width stays the same.)
+"""
+
+from tinyvit import ops
+from tinyvit.backend import Array, array_module
+from tinyvit.model.config import ViTConfig
+from tinyvit.model.later.part import Part, Place, Stages, Step
+from tinyvit.model.params import Params
+from tinyvit.model.stage import Stage
+from tinyvit.support.errors import UserError
+
+
+def _block(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    if place.block != config.merge_after:
+        return stages
+
+    def forward(params: Params, x: Array) -> tuple[Array, tuple]:
+        return ops.merge_squares(x, config.grid)
+
+    def backward(dy: Array, cache: tuple, grads: Params) -> Array:
+        return ops.merge_squares_backward(dy, cache)
+
+    return [*stages, Stage("merged_patches", forward, backward)]
+
+
+def _multiply_adds(config: ViTConfig) -> int:
+    """The multiply-adds that the blocks after the merging save, which is less than 0."""
+    D, M, before, after = config.width, config.mlp_width, config.tokens, config.tokens_of(config.merge_after)
+    each = (after - before) * (4 * D * D + 2 * D * M) + 2 * (after * after - before * before) * D
+    return (config.layers - config.merge_after) * each
+
+
+def _check(config: ViTConfig) -> None:
+    name, (gh, gw) = f"merge_after is {config.merge_after}", config.grid
+    if config.merge_after >= config.layers:
+        raise UserError(
+            f"{name}, expected fewer than the {config.layers} blocks: none would be left to compute with the "
+            "merged patches."
+        )
+    if gh % 2 or gw % 2:
+        raise UserError(
+            f"{name}, but {gh} x {gw} patches cannot be merged in squares of 2 x 2: choose images "
+            f"whose sides are multiples of {2 * config.pixels_per_patch} pixels."
+        )
+    in_blocks = config.position in ("relative", "bias") or config.position_at in ("blocks", "shared")
+    if in_blocks or config.rotary or config.causal or config.predicts_patches or config.patch_dropout:
+        raise UserError(
+            f"{name}, expected 0: a model that predicts or drops patches, is causal, or has positions in its "
+            "blocks cannot merge patches."
+        )
+
+
+def over_patches(config: ViTConfig, A: Array) -> Array:
+    """Attention (..., Q, N), or that among merged tokens, as attention to all tokens (..., Q, N).
+
+    Each of four merged patches draws what their token draws, and a quarter of what is drawn from it. All
+    tokens are queries, or the class token alone.
+    """
+    if A.shape[-1] == config.tokens:
+        return A
+    xp, prefix, (gh, gw) = array_module(A), config.prefix, config.grid
+    squares = xp.arange(gh * gw // 4).reshape(gh // 2, gw // 2).repeat(2, axis=0).repeat(2, axis=1)
+    tokens = xp.concatenate([xp.arange(prefix), prefix + squares.ravel()])  # (N,): that of each patch
+    A = A[..., tokens]
+    A[..., prefix:] *= 0.25
+    return A if A.shape[-2] == 1 else A[..., tokens, :]
+
+
+PART = Part(
+    {"merge_after": 0},
+    {"block": _block},
+    multiply_adds=_multiply_adds,
+    check=_check,
+    known_to={"merge_after": "cpu onnx"},
+)
