@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from tests.tiny_runs import assert_one_line, tiny
-from tinyvit import evaluate, train
+from tinyvit import evaluate, export, train, visualize
 from tinyvit.data.cifar import CIFAR10
 from tinyvit.engine import CpuEngine
 from tinyvit.training.run_trainer import SAVE_SECONDS
@@ -98,6 +98,17 @@ def test_shapes_are_not_read_from_a_folder(go, photos, tmp_path):
     assert_one_line(
         go(train, "--data-dir", photos, "--out", tmp_path / "run"), "shapes are drawn", "--dataset"
     )
+
+
+def test_a_run_that_merges_its_patches_is_resumed_judged_and_looked_into(go, photos, tmp_path):
+    run, flags = tmp_path / "run", ("--layers", "2", "--merge-after", "1", "--epochs", "1")
+    status, out, _ = go(train, *tiny(photos, run, *flags))
+    assert status == 0 and "merge after 1" in out
+    assert go(train, "--resume", run, "--epochs", "2")[0] == 0
+    assert go(evaluate, run)[0] == 0
+    status, out, err = go(visualize, run)
+    assert (status, err) == (0, "") and "inside.png" in out
+    assert_one_line(go(export, run, tmp_path / "page.html"), "a page runs the paper's ViT", "merge_after")
 
 
 def test_a_folder_of_training_images_alone_is_split(go, photos, tmp_path):
