@@ -59,6 +59,11 @@ def test_a_preset_is_described(go):
             "none: it maps images to 10 numbers, as its text side does with texts",
         ),
         ("tokens", {"pool": "mean", "class_token": False}, "64"),
+        (
+            "tokens",
+            {"merge_after": 1},
+            "65, including the class token; 17 after 1 block, where 2 x 2 patches are merged",
+        ),
         ("tokens", {"registers": 1}, "66, including the class token and 1 register"),
         ("tokens", {"pool": "distilled"}, "66, including the class token and one for distillation"),
     ],

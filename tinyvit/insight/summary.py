@@ -91,7 +91,15 @@ _ACTIVATIONS |= {"silu": "SiLU", "relu": "ReLU"}
 
 
 def _transformer(config: ViTConfig) -> list[tuple[str, str]]:
-    said = ("class_token", "registers", "pool", "gelu", "position", "position_on")  # in other rows
+    said = (
+        "class_token",
+        "registers",
+        "pool",
+        "gelu",
+        "position",
+        "position_on",
+        "merge_after",
+    )  # in other rows
     besides = [name.replace("_", " ") for name in config.later_parts if name not in said]
     return [
         ("tokens", f"{config.tokens}{_including(config)}"),
@@ -107,10 +115,16 @@ def _transformer(config: ViTConfig) -> list[tuple[str, str]]:
 
 
 def _including(config: ViTConfig) -> str:
-    """Which tokens are not patches."""
+    """The tokens that are not patches, and the number of tokens once patches are merged."""
     others = ["the class token"] * config.has_token + ["one for distillation"] * (config.pool == "distilled")
     others += [counted(config.registers, "register")] * (config.registers > 0)
-    return f", including {' and '.join(others)}" if others else ""
+    including = f", including {' and '.join(others)}" if others else ""
+    if not config.merge_after:
+        return including
+    fewer = config.tokens_of(config.merge_after)
+    return (
+        f"{including}; {fewer} after {counted(config.merge_after, 'block')}, where 2 x 2 patches are merged"
+    )
 
 
 def _classes(config: ViTConfig) -> str:
