@@ -145,6 +145,11 @@ OPERATIONS = {
         ops.gate_backward,
         lambda s: [(s.B, s.N, 2 * s.M)],
     ),
+    "merge_squares": (
+        lambda s, x: ops.merge_squares(x, (2 * s.rows, 2 * s.columns)),
+        ops.merge_squares_backward,
+        lambda s: [(s.B, s.H - 1 + 4 * s.rows * s.columns, s.D)],  # H - 1 tokens are no patches
+    ),
     "position_embedding": (
         lambda s, *a: ops.position_embedding(*a),
         ops.position_embedding_backward,

@@ -24,15 +24,27 @@ def find_browser():
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
+LEAVING = ("navigated or closed", "context was destroyed", "Cannot find context")
+
+
 class Browser:
     """The driver of a page in any browser."""
 
     def wait(self, condition):
         """Wait until an expression is true in the page."""
         end = time.monotonic() + self.patience
-        while not self.evaluate(f"Boolean({condition})"):
+        while not self.is_true(condition):
             assert time.monotonic() < end, f"still not: {condition}"
             time.sleep(0.02)
+
+    def is_true(self, condition):
+        """True if an expression is true in the page, and not while another page takes its place."""
+        try:
+            return self.evaluate(f"Boolean({condition})")
+        except RuntimeError as error:
+            if not any(words in str(error) for words in LEAVING):
+                raise
+            return False
 
 
 class Chromium(Browser):
