@@ -111,6 +111,24 @@ def test_a_run_that_merges_its_patches_is_resumed_judged_and_looked_into(go, pho
     assert_one_line(go(export, run, tmp_path / "page.html"), "a page runs the paper's ViT", "merge_after")
 
 
+@pytest.mark.parametrize(
+    "flags, merges",
+    [
+        ("--recipe cpu-20-minutes", "3"),
+        ("--recipe cpu-20-minutes --merge-after 0", "0"),
+        ("--recipe cpu-20-minutes --position relative", "-"),
+        ("--recipe cpu-20-minutes --patch-dropout 0.5", "-"),
+        ("--recipe cpu-8-minutes --merge-after 2", "2"),
+    ],
+)
+def test_what_a_recipe_sets_gives_way_to_a_choice_that_cannot_be_beside_it(go, tmp_path, flags, merges):
+    """Patches that are merged can neither be dropped nor have positions in the blocks."""
+    small = f"--dataset shapes --device cpu --epochs 1 --out {tmp_path / 'run'}"
+    status, out, err = go(train, *flags.split(), *small.split(), "--dry-run")
+    assert (status, err) == (0, "")
+    assert f"merge_after {merges} " in " ".join(out.split())
+
+
 def test_a_folder_of_training_images_alone_is_split(go, photos, tmp_path):
     shutil.copytree(photos, tmp_path / "p" / "train")
     status, out, _ = go(train, *tiny(tmp_path / "p", tmp_path / "run", "--epochs", "1"))

@@ -91,16 +91,8 @@ _ACTIVATIONS |= {"silu": "SiLU", "relu": "ReLU"}
 
 
 def _transformer(config: ViTConfig) -> list[tuple[str, str]]:
-    said = (
-        "class_token",
-        "registers",
-        "pool",
-        "gelu",
-        "position",
-        "position_on",
-        "merge_after",
-    )  # in other rows
-    besides = [name.replace("_", " ") for name in config.later_parts if name not in said]
+    in_other_rows = ("class_token", "registers", "merge_after", "pool", "gelu", "position", "position_on")
+    besides = [name.replace("_", " ") for name in config.later_parts if name not in in_other_rows]
     return [
         ("tokens", f"{config.tokens}{_including(config)}"),
         (

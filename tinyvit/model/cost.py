@@ -25,9 +25,10 @@ def multiply_adds(config: ViTConfig) -> int:
     left out (see ViTConfig.tokens_needed_after). A ResNet without a Transformer has no patches to embed, and
     no blocks. Parts beside the paper's main model, such as a ResNet, add what they cost: see model.later.
     """
-    D, M, N, T = config.width, config.mlp_width, config.tokens, config.patches
+    D, M, T = config.width, config.mlp_width, config.patches
     embedding = config.patch_size**2 * config.feature_map[2] * T * D if config.has_transformer else 0
-    blocks = config.layers * (N * (4 * D * D + 2 * D * M) + 2 * N * N * D)
+    tokens = map(config.tokens_of, range(config.layers))
+    blocks = sum(N * (4 * D * D + 2 * D * M) + 2 * N * N * D for N in tokens)
     head = (T if config.predicts_patches else 1) * config.feature_width * config.classes
     return embedding + blocks + head + sum(part.multiply_adds(config) for part in PARTS if part.is_in(config))
 

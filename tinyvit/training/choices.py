@@ -80,8 +80,12 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
         usual = usual | RESNET
     if "target" in chosen:
         usual = usual | PRE_TRAINING
-    if chosen.get("position") in ("relative", "bias") or chosen.get("position_at") in ("blocks", "shared"):
+    kind, place = chosen.get("position"), chosen.get("position_at")
+    in_blocks = kind in ("relative", "bias") or place in ("blocks", "shared")
+    if in_blocks or chosen.get("merge_after"):
         usual = usual | {"patch_dropout": 0.0}
+    if in_blocks or chosen.get("patch_dropout"):
+        usual = usual | {"merge_after": None}
     suiting = FINE_TUNING_WITH if fine_tuning else FROM_SCRATCH_WITH
     if repeated is not None:
         usual = usual | suiting.get(chosen.get("optimizer", ""), {}) | _without_other_crops(chosen)

@@ -190,8 +190,9 @@ class Settings:
         "width of the hidden layer of each MLP (default: the model's own)")
     heads: int | None = _model(None, limits.COUNT, help=
         "number of attention heads (default: the model's own; a .safetensors file may not determine it)")
-    merge_after: int | None = _model(None, limits.COUNT, help=
-        "after N blocks, merge each square of 2 x 2 patches into one token, their mean (default: never)")
+    merge_after: int | None = _model(None, limits.NATURAL, help=
+        "after N blocks, merge each square of 2 x 2 patches into one token, their mean; 0 for never "
+        "(default: as the model does)")
     weights: str | None = _weights(None, limits.PATH, "what to start from", metavar="WEIGHTS")
     resolution: int | None = _weights(None, limits.PIXELS, help=
         "adapt the model to images of N x N pixels (default: the size it was trained on)")

@@ -9,37 +9,23 @@ from tinyvit import ops
 from tinyvit.backend import Array, array_module
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Stages, Step
-from tinyvit.model.params import Params
-from tinyvit.model.stage import Stage
+from tinyvit.model.stage import stage
 from tinyvit.support.errors import UserError
 
 
 def _block(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
     if place.block != config.merge_after:
         return stages
-
-    def forward(params: Params, x: Array) -> tuple[Array, tuple]:
-        return ops.merge_squares(x, config.grid)
-
-    def backward(dy: Array, cache: tuple, grads: Params) -> Array:
-        return ops.merge_squares_backward(dy, cache)
-
-    return [*stages, Stage("merged_patches", forward, backward)]
-
-
-def _multiply_adds(config: ViTConfig) -> int:
-    """The multiply-adds that the blocks after the merging save, which is less than 0."""
-    D, M, before, after = config.width, config.mlp_width, config.tokens, config.tokens_of(config.merge_after)
-    each = (after - before) * (4 * D * D + 2 * D * M) + 2 * (after * after - before * before) * D
-    return (config.layers - config.merge_after) * each
+    merging = stage("merged_patches", ops.merge_squares, ops.merge_squares_backward, config.grid)
+    return [*stages, merging]
 
 
 def _check(config: ViTConfig) -> None:
     name, (gh, gw) = f"merge_after is {config.merge_after}", config.grid
     if config.merge_after >= config.layers:
         raise UserError(
-            f"{name}, expected fewer than the {config.layers} blocks: none would be left to compute with the "
-            "merged patches."
+            f"{name}, expected fewer than the {config.layers} blocks, so that one is left to compute with "
+            "the merged patches, or 0 to merge none."
         )
     if gh % 2 or gw % 2:
         raise UserError(
@@ -70,10 +56,4 @@ def over_patches(config: ViTConfig, A: Array) -> Array:
     return A if A.shape[-2] == 1 else A[..., tokens, :]
 
 
-PART = Part(
-    {"merge_after": 0},
-    {"block": _block},
-    multiply_adds=_multiply_adds,
-    check=_check,
-    known_to={"merge_after": "cpu onnx"},
-)
+PART = Part({"merge_after": 0}, {"block": _block}, check=_check, known_to={"merge_after": "cpu onnx"})
