@@ -23,7 +23,7 @@ def cross_entropy_backward(cache):
 
 
 def guilty_cross_entropy():
-    """Which backward in suspects.py is wrong, and inputs that show it: (name, (logits, targets)).
+    """The wrong backward in suspects.py, and inputs that show it: (name, (logits, targets)).
 
     logits and targets are float64 arrays (B, C), with numbers of ordinary size.
     """

@@ -31,7 +31,7 @@ def wrong_backwards(suspects, rng):
 
 
 def guilty_pick():
-    """Which backward among suspects.PICKS is wrong, and an input that shows it: (name, x).
+    """The wrong backward among suspects.PICKS, and an input that shows it: (name, x).
 
     x is a float64 array (R, N).
     """

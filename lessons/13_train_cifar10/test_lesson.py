@@ -98,7 +98,7 @@ class Recorder:
 
 
 def numbers_of(images):
-    """Which images these are."""
+    """The numbers of these images."""
     as_bytes = np.asarray(images, float) * 127.5 + 127.5
     numbers = np.rint(as_bytes[:, 0, 0, 0]).astype(int)
     if np.abs(as_bytes - np.rint(as_bytes)).max() > 1e-3 or not set(numbers.tolist()) <= set(LABELS):

@@ -73,7 +73,7 @@ def fresh(seed: int = 0) -> Painter:
 
 
 def draw_seen(rng: np.random.Generator, pictures: int, patches: int, count: int) -> np.ndarray:
-    """Which patches of each picture are in sight, (B, count), in no order: the first of a random order."""
+    """The patches of each picture that are in sight, (B, count), in no order: the first of a random order."""
     return rng.random((pictures, patches)).argsort(axis=1)[:, :count]
 
 

@@ -151,14 +151,14 @@ def test_the_sigmoid_loss_by_hand(impl):
 
 
 def twins(B):
-    """Which text is right for which image, where texts 0 and the last are equal."""
+    """The right text for each image, where texts 0 and the last are equal."""
     same = np.eye(B, dtype=bool)
     same[0, -1] = same[-1, 0] = True
     return same
 
 
 def one_way(B):
-    """Which text is right for which image, where the last image also shows what text 0 says."""
+    """The right text for each image, where the last image also shows what text 0 says."""
     same = np.eye(B, dtype=bool)
     same[-1, 0] = True
     return same

@@ -56,7 +56,7 @@ class Rows:
 
 
 def forward_slips(q, k, v, tile: int) -> Iterator[tuple[str, str, np.ndarray]]:
-    """Which result, the slip in words, and what comes out."""
+    """The result's name, the slip in words, and what comes out."""
     with np.errstate(all="ignore"):
         r = Rows(q, k, tile)
         stale = np.exp(r.S - r.so_far)  # relative to the largest at that time
@@ -104,7 +104,7 @@ def forward_slips(q, k, v, tile: int) -> Iterator[tuple[str, str, np.ndarray]]:
 
 
 def backward_slips(dO, q, k, v, tile: int) -> Iterator[tuple[str, str, np.ndarray]]:
-    """Which gradient, the slip in words, and what comes out."""
+    """The gradient's name, the slip in words, and what comes out."""
     r, scale = Rows(q, k, tile), 1 / np.sqrt(q.shape[1])
     A, dA = r.shares / r.total, dO @ v.T
     D = (A * dA).sum(axis=1, keepdims=True)
@@ -140,7 +140,7 @@ def backward_slips(dO, q, k, v, tile: int) -> Iterator[tuple[str, str, np.ndarra
 
 
 def merging_slips(parts) -> Iterator[tuple[str, str, np.ndarray]]:
-    """Which result, the slip in words, and what comes out."""
+    """The result's name, the slip in words, and what comes out."""
     outputs, sums = (np.array(each) for each in zip(*parts, strict=True))
     total = np.logaddexp.reduce(sums)
     yield "o", "", (np.exp(sums - total)[..., None] * outputs).sum(axis=0)

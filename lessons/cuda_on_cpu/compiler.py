@@ -144,7 +144,7 @@ def _run(command: list[str]) -> None:
 
 @functools.cache
 def _version(*command: str) -> str:
-    """Which compiler this is: another one compiles anew."""
+    """A name for this compiler: another one compiles anew."""
     done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
     return " ".join(command) + done.stdout
 

@@ -1,4 +1,4 @@
-"""Which operations are yours: the lessons' checks, run on your files in a process of their own."""
+"""The operations that are yours: the lessons' checks, run on your files in a process of their own."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_hold_out_does_not_drop_an_existing_validation_set():
 
 
 def numbers(images):
-    """Which images of a numbered set these are."""
+    """The numbers of these images in a numbered set."""
     return images.images[:, 0, 0, 0].tolist()
 
 

@@ -12,7 +12,7 @@ sizes = st.tuples(st.integers(1, 12), st.integers(1, 12))
 
 
 def changed(images, before):
-    """Which pixels have another colour than before: (B, H, W)."""
+    """True for the pixels that have another colour than before: (B, H, W)."""
     return (images != before).any(axis=-1)
 
 

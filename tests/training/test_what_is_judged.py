@@ -1,4 +1,4 @@
-"""Which images and which weights each judgement is of, and what the settings do to each part of the data."""
+"""The images and the weights that each judgement is of, and what the settings do to each part of the data."""
 
 import json
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Which file in a folder is meant."""
+"""The file in a folder that is meant."""
 
 import pytest
 

@@ -112,7 +112,7 @@ def _reflect(index: Array, size: int) -> Array:
 
 
 class Crops(NamedTuple):
-    """Which box of each of B images is taken.
+    """The box that is taken of each of B images.
 
     area and ratio (B, 10) are the tries: the share of the image's pixels, and width / height. row and column
     (B,) say where the box lies, from 0 (at the top, at the left) to 1.

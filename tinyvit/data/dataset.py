@@ -138,7 +138,7 @@ def hold_out(dataset: Dataset, count: float, seed: int) -> Dataset:
 
 
 def chosen_to_hold_out(labels: np.ndarray, classes: Sequence[object], count: float, seed: int) -> np.ndarray:
-    """Which training images hold_out moves to validation: bool (n,)."""
+    """True for the training images that hold_out moves to validation: bool (n,)."""
     total = len(labels)
     count = max(1, round(count * total)) if 0 < count < 1 else int(count)
     if not 1 <= count < total:

@@ -1,4 +1,4 @@
-"""Which files of a folder are images to train on, to choose the best epoch by, and to test on."""
+"""The files of a folder that are images to train on, to choose the best epoch by, and to test on."""
 
 import hashlib
 import unicodedata

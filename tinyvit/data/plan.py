@@ -48,7 +48,7 @@ Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # one's own, o
 
 @dataclass(frozen=True, eq=False)
 class BatchPlan:
-    """Which images a batch takes, and what is done to each.
+    """The images that a batch takes, and what is done to each.
 
     step counts updates from 1. indices, down, right and flip are (B,): the indices of the training images,
     how far the window of each is moved in pixels, and whether the image is mirrored. operations (B, n) are

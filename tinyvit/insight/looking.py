@@ -79,7 +79,7 @@ class Looking(core.Model):
         return self._looked(head_maps, images)
 
     def rollout(self, images: Images) -> np.ndarray:
-        """From which patches the answer has come through all blocks: (n, gh, gw); each image sums to 1."""
+        """The share of each patch in the answer, through all blocks: (n, gh, gw); each image sums to 1."""
         return self._looked(rollout, images)
 
     def attention_distance(self, images: Images) -> np.ndarray:

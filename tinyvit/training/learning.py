@@ -42,7 +42,7 @@ _HEADS = ("head.weight", "head2.weight")
 
 
 class Stages:
-    """Which model each step trains, and what a step costs, as a share of what the last ones cost.
+    """The model that each step trains, and the cost of a step, as a share of what the last ones cost.
 
     configs are that with dropped patches, if any are dropped, and the model itself. They differ in nothing
     else. `done` is the share of the run's steps that have been taken. Raises UserError if the model cannot

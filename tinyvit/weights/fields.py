@@ -68,7 +68,7 @@ def fields_of(table: NamedArrays, names: Naming, known: dict[str, Any], describe
 
 
 def _qkv_bias(table: NamedArrays, names: Naming, width: int) -> str:
-    """Which of queries, keys and values have a bias, in every block."""
+    """Those of queries, keys and values that have a bias, in every block."""
     first = names.block.format(0)
     has = [f"{first}{layer}.bias" in table for layer in names.qkv]
     if len(has) == 1:

@@ -1,4 +1,4 @@
-"""Which layouts of other programs can hold a model.
+"""The layouts of other programs that can hold a model.
 
 A layout implies some of the arithmetic, such as the form of GELU. A model that computes otherwise must not be
 written in it, since other programs would compute something else from the same weights.

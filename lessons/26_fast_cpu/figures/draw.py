@@ -58,7 +58,7 @@ def draw_case(sheet, top, case):
 
 
 def draw_threads(folder):
-    """Which thread takes which piece, and in which order everything is added up."""
+    """The piece that each thread takes, and the order in which everything is added up."""
     sheet = Sheet(780, 230)
     colours = (BLUE, GREEN)
     lengths = (70, 96, 84, 62, 76, 90)  # some pieces take longer than others

@@ -43,7 +43,7 @@ def shifted(case: Case) -> str:
 
 
 def _candidates(case: Case, axis: int) -> list[int]:
-    """By how many steps the right one may have been rolled, judged by the first slice along the axis alone.
+    """The steps by which the right one may have been rolled, judged by the first slice along the axis alone.
 
     On a long axis, trying every roll of the whole array would take seconds.
     """

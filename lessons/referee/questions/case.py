@@ -38,7 +38,7 @@ class Case:
         return near(np.asarray(a, float), np.asarray(b, float), self.tolerance)
 
     def wrong(self) -> np.ndarray:
-        """At which positions the values are wrong."""
+        """The positions at which the values are wrong."""
         size = np.abs(self.expected).max(initial=0)
         return np.abs(self.difference) > self.tolerance * max(size, 1e-12)
 

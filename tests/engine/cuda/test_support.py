@@ -1,4 +1,4 @@
-"""Which engine is chosen on a GPU, at which precision, and the line that says why if it is another one."""
+"""The engine and precision chosen on a GPU, and the line that says why if it is another one."""
 
 import math
 from dataclasses import fields, replace

@@ -1,4 +1,4 @@
-"""Which folders a run may claim, and that one that never got anywhere leaves nothing behind."""
+"""The folders that a run may claim; a run that never got anywhere leaves nothing behind."""
 
 import signal
 from pathlib import Path

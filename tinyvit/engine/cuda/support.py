@@ -1,4 +1,4 @@
-"""Which models, objectives and cards the CUDA engine is for; all others have the plain path."""
+"""The models, objectives and cards that the CUDA engine is for; all others have the plain path."""
 
 from functools import partial
 from types import ModuleType
@@ -52,7 +52,7 @@ def unsupported_reason(
 
 
 def unsupported(config: ViTConfig) -> str:
-    """Which part of a model has no kernels, whatever the card, as the end of a sentence; empty if none."""
+    """The part of a model that has no kernels on any card, as the end of a sentence; or an empty text."""
     if config.has_resnet:
         return "its kernels have no convolutions"
     if config.predicts == "embedding":

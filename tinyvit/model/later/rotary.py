@@ -38,7 +38,7 @@ DINOV3 = Rotary(100.0, 4 * math.pi, 0.5, -2 * math.pi, pairs=False)  # from -2 p
 
 
 def turn_of(config: ViTConfig, params: Params, block: int) -> Turn | None:
-    """By how much the queries and keys of a block turn; None in a model without rotary positions."""
+    """The rotation of a block's queries and keys; None in a model without rotary positions."""
     rule = config.rotary
     if rule is None:
         return None

@@ -43,7 +43,7 @@ def mask_arguments(mask: Mask | None) -> tuple[Buffer | float | None, ...]:
 
 
 def mask_parts(mask: Mask | None) -> dict[str, tuple[Buffer, ...]]:
-    """Which parts of its keys a mask reads, for signature.launch."""
+    """The parts of its keys that a mask reads, for signature.launch."""
     return {mask.keys.name: mask.reads} if mask else {}
 
 

@@ -26,7 +26,7 @@ from tinyvit.ops.corruption import corrupted_patches
 
 
 class Corruption(NamedTuple):
-    """Which patches are corrupted, (B, n), and what each shows, (B, T): see calls.stem."""
+    """The patches that are corrupted, (B, n), and what each shows, (B, T): see calls.stem."""
 
     chosen: Buffer
     source: Buffer
