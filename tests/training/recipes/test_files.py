@@ -12,7 +12,7 @@ from tinyvit.backend import select_device
 from tinyvit.data import DATASETS
 from tinyvit.support.figures import duration
 from tinyvit.training.choices import new_settings
-from tinyvit.training.recipes import FOLDER, RECIPES, named_recipe
+from tinyvit.training.recipes import FOLDER, RECIPES, accuracy_of, named_recipe
 from tinyvit.training.recipes.time_here import images_in_all
 from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import check_start, fresh_config
@@ -87,13 +87,12 @@ def table():
         for (dataset, copy, processor, passes), runs in groups.items():
             seeds = ", ".join(str(seed) for seed in sorted(run.seed for run in runs))
             values = [100 * run.accuracy for run in runs]
-            spread = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
             time = duration(60 * statistics.mean(run.minutes for run in runs))
             rate = statistics.mean(run.images_per_second for run in runs)
             data = "" if (dataset, copy) == ("cifar10", "JPEG copy") else f" ({dataset}, {copy})"
             yield (
                 f"| `{name}` | {seeds} | {passes:g} | {processor} | {time} at {rate:,.0f} images/s "
-                f"| **{statistics.mean(values):.1f}{spread} %**{data} | {max(run.date for run in runs)} |"
+                f"| **{accuracy_of(values)} %**{data} | {max(run.date for run in runs)} |"
             )
 
 

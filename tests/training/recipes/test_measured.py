@@ -20,6 +20,11 @@ def test_runs_that_can_be_compared_are_averaged(rewrite):
     ]
 
 
+def test_two_runs_have_no_spread_worth_a_number(rewrite):
+    rewrite({"accuracy": 0.702, "seed": 0}, {"accuracy": 0.709, "seed": 1})
+    assert next(named_recipe("cpu-8-minutes").results()).startswith("70.2, 70.9% (folder, drawn, 2 seeds)")
+
+
 @pytest.mark.parametrize(
     ("other", "ending"),
     [

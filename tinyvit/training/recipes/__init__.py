@@ -13,7 +13,7 @@ named recipes.
 import json
 import math
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -91,15 +91,20 @@ class Recipe:
             groups.setdefault((run.dataset, run.copy, run.processor, run.passes), []).append(run)
         for (dataset, copy, processor, _), runs in groups.items():
             values = [100 * run.accuracy for run in runs]
-            spread, seeds = "", "one seed"
-            if len(runs) > 1:
-                spread, seeds = f" ± {statistics.stdev(values):.1f}", f"{len(runs)} seeds"
+            seeds = "one seed" if len(runs) == 1 else f"{len(runs)} seeds"
             time = duration(60 * statistics.mean(run.minutes for run in runs))
             speed = img_per_second(statistics.mean(run.images_per_second for run in runs))
-            accuracy = f"{statistics.mean(values):.1f}{spread}% ({dataset}, {copy}, {seeds})"
+            accuracy = f"{accuracy_of(values)}% ({dataset}, {copy}, {seeds})"
             yield f"{accuracy} in {time} at {speed} on {processor}"
         if not groups:
             yield "nobody has measured it yet"
+
+
+def accuracy_of(values: Sequence[float]) -> str:
+    """Accuracies in percent, one a seed: at most two as they are, more as their mean ± standard deviation."""
+    if len(values) <= 2:
+        return ", ".join(f"{value:.1f}" for value in values)
+    return f"{statistics.mean(values):.1f} ± {statistics.stdev(values):.1f}"
 
 
 def followed(settings: Settings) -> str:
