@@ -141,11 +141,11 @@ def test_a_step_along_the_gradient_of_the_pixels_raises_the_loss(changes):
 
 
 def test_the_gradient_is_that_of_each_image_however_many_there_are():
-    model = tinyvit.Model(config := preset("nano/4", 8, 3), initialise(config, 0))
+    model = tinyvit.Model(config := preset("nano/4", 8, 3), initialise(config, 0, "float64"))
     rng = np.random.default_rng(2)
     model.params["head.weight"] = rng.normal(size=model.params["head.weight"].shape)
     images, labels = rng.integers(0, 256, (5, 8, 8, 3), dtype=np.uint8), np.array([0, 1, 2, 1, 0])
     alone = [model.input_gradient(images[i : i + 1], labels[i : i + 1]) for i in range(5)]
     np.testing.assert_allclose(
-        model.input_gradient(images, labels), np.concatenate(alone), rtol=1e-3, atol=1e-7
+        model.input_gradient(images, labels), np.concatenate(alone), rtol=1e-9, atol=1e-12
     )
