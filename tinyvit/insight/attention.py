@@ -40,6 +40,7 @@ import numpy as np
 from tinyvit import ops
 from tinyvit.backend import Array, array_module, to_numpy
 from tinyvit.model import Params, ViTConfig, attention_among_all, attention_maps, forward
+from tinyvit.model.later.merged_patches import pooled_over_patches
 from tinyvit.support.errors import UserError
 
 
@@ -59,8 +60,8 @@ def class_token_attention(config: ViTConfig, params: Params, images: Array) -> n
     check_has_attention(config)
     _, cache = forward(config, params, images)
     if config.pool == "attention":
-        drawn = to_numpy(ops.pool_probabilities(cache.of("pool")[0])).mean(axis=1)  # (B, T), or (B, N)
-        return _of_sum_1(drawn[:, -config.patches :]).reshape(-1, *config.grid)
+        drawn = to_numpy(ops.pool_probabilities(cache.of("pool")[0])).mean(axis=1)  # (B, tokens it reads)
+        return _of_sum_1(pooled_over_patches(config, drawn)).reshape(-1, *config.grid)
     last = cache.of(f"blocks.{config.layers - 1}")
     probabilities = to_numpy(attention_among_all(config, last))  # (B, H, 1 or N, N)
     return drawn_from_patches(config, probabilities.mean(axis=1))

@@ -21,6 +21,7 @@ from tinyvit.insight.attention import (
 )
 from tinyvit.insight.filters import embedding_filters
 from tinyvit.insight.positions import offset_scores, position_similarity
+from tinyvit.model.later.merged_patches import as_all_tokens
 from tinyvit.model.stage import backward_through, forward_through, infer_through, split_at_blocks
 from tinyvit.ops import cross_entropy, cross_entropy_backward
 from tinyvit.support.errors import UserError
@@ -95,7 +96,8 @@ class Looking(core.Model):
         """The tokens that leave these blocks, all of them by default: (n, blocks, N, D).
 
         Blocks count from 0, or backwards from -1, the last. The tokens are in the order of attention; those
-        of the last block have not yet passed the final LayerNorm.
+        of the last block have not yet passed the final LayerNorm. Once patches are merged, each of four has
+        the token that they have become.
         """
         try:
             numbers = range(self.config.layers if self.config.has_transformer else 0)
@@ -113,7 +115,7 @@ class Looking(core.Model):
             x, after = infer_through(stem, params, batch), []
             for each in all_blocks[: max(chosen) + 1]:
                 x = each.forward(params, x)[0]  # (B, N, D)
-                after.append(x)
+                after.append(as_all_tokens(config, x))
             return array_module(batch).stack([after[block] for block in chosen], axis=1)
 
         return self._looked(look, images)

@@ -5,6 +5,8 @@ network have of its positions. (Swin joins the four tokens and shortens them by 
 section 3.1. A mean needs no parameters, and the width stays the same.)
 """
 
+from types import ModuleType
+
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
 from tinyvit.model.config import ViTConfig
@@ -48,12 +50,34 @@ def over_patches(config: ViTConfig, A: Array) -> Array:
     """
     if A.shape[-1] == config.tokens:
         return A
-    xp, prefix, (gh, gw) = array_module(A), config.prefix, config.grid
-    squares = xp.arange(gh * gw // 4).reshape(gh // 2, gw // 2).repeat(2, axis=0).repeat(2, axis=1)
-    tokens = xp.concatenate([xp.arange(prefix), prefix + squares.ravel()])  # (N,): that of each patch
+    tokens, all_are_queries = _tokens(config, array_module(A)), A.shape[-2] == A.shape[-1]
     A = A[..., tokens]
-    A[..., prefix:] *= 0.25
-    return A if A.shape[-2] == 1 else A[..., tokens, :]
+    A[..., config.prefix :] *= 0.25
+    return A[..., tokens, :] if all_are_queries else A
+
+
+def pooled_over_patches(config: ViTConfig, drawn: Array) -> Array:
+    """What attention pooling draws from each patch (..., T), from what it draws from all tokens it reads.
+
+    These end with the patches. From each of four merged ones it draws a quarter of what their token gives.
+    """
+    left = config.tokens_of(config.layers - 1) - config.prefix
+    drawn = drawn[..., -left:]
+    if left == config.patches:
+        return drawn
+    return drawn[..., _tokens(config, array_module(drawn))[config.prefix :] - config.prefix] * 0.25
+
+
+def as_all_tokens(config: ViTConfig, x: Array) -> Array:
+    """Tokens between two blocks as all tokens (B, N, D): each of four merged patches has their token."""
+    return x if x.shape[1] == config.tokens else x[:, _tokens(config, array_module(x))]
+
+
+def _tokens(config: ViTConfig, xp: ModuleType) -> Array:
+    """Of each token (N,), the number that it has once patches are merged: four of them have the same."""
+    prefix, (gh, gw) = config.prefix, config.grid
+    squares = xp.arange(gh * gw // 4).reshape(gh // 2, gw // 2).repeat(2, axis=0).repeat(2, axis=1)
+    return xp.concatenate([xp.arange(prefix), prefix + squares.ravel()])
 
 
 PART = Part({"merge_after": 0}, {"block": _block}, check=_check, known_to={"merge_after": "cpu onnx"})
