@@ -5,6 +5,7 @@ import pytest
 
 from tests.helpers import random_batch, tiny_config
 from tinyvit.model import Params, forward, initialise, preset, stages
+from tinyvit.model.config import POOLS
 from tinyvit.model.cost import (
     activation_bytes,
     multiply_adds,
@@ -123,19 +124,22 @@ class Counted(np.ndarray):
         return result.view(Counted) if out is None else out[0]
 
 
+PRODUCTS = [
+    {},
+    *({"pool": pool, "pre_logits": 7} for pool in POOLS),
+    *({"pool": pool, "registers": 2} for pool in POOLS),
+    {"pool": "attention", "pool_mlp_width": 9, "pool_heads": 2, "class_token": True, "pool_all": True},
+    {"pool": "attention", "class_token": True},
+    {"gated": True, "qk_norm": True, "mlp_norm": True},
+]
+MERGING = [{"layers": 3, "image_size": (8, 16), "merge_after": after} for after in (1, 2)]
+
+
 @pytest.mark.parametrize(
     "changes",
     [
-        {},
-        {"pool": "mean", "pre_logits": 7},
-        {"pool": "both"},
-        {"pool": "both", "pre_logits": 7},
-        {"pool": "distilled", "registers": 2},
-        {"pool": "attention"},
-        {"layers": 3, "merge_after": 1},
-        {"layers": 3, "merge_after": 2, "registers": 1, "pool": "mean"},
-        {"pool": "attention", "pool_mlp_width": 9, "pool_heads": 2, "class_token": True, "pool_all": True},
-        {"gated": True, "qk_norm": True, "mlp_norm": True},
+        *PRODUCTS,
+        *(changes | merging for changes in PRODUCTS for merging in MERGING),
         {"predicts": "patches", "pre_logits": 7},
     ],
     ids=str,

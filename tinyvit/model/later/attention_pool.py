@@ -61,7 +61,8 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
 
 
 def _multiply_adds(config: ViTConfig) -> int:
-    N, D, M = config.tokens, config.width, config.pool_mlp_width or config.mlp_width
+    D, M = config.width, config.pool_mlp_width or config.mlp_width
+    N = config.tokens_of(config.layers - 1) - (0 if config.pool_all else config.prefix)
     return 2 * N * D * (D + 1) + 2 * D * D + 2 * D * M
 
 

@@ -25,6 +25,6 @@ PART = Part(
     {"gated": False},
     {"mlp": _mlp},
     {"block": _specs},
-    lambda config: config.layers * config.tokens * config.width * config.mlp_width,
+    lambda config: sum(map(config.tokens_of, range(config.layers))) * config.width * config.mlp_width,
     known_to={"gated": "cpu onnx"},
 )

@@ -20,7 +20,7 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
 
 
 def _multiply_adds(config: ViTConfig) -> int:
-    heads = config.patches if config.predicts_patches else 1
+    heads = config.patches if config.predicts_patches else 2 if config.pool == "distilled" else 1
     return heads * config.pooled_width * config.pre_logits
 
 
