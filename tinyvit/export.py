@@ -48,8 +48,8 @@ The ending of OUT decides the format:
                     send the gradient of the loss back to the pixels (plain ViTs
                     up to 8 million parameters and 2 billion multiply-adds)
 
-A ResNet on its own, a small hybrid such as R5+nano/4, and positions in the blocks fit none of the first
-three. If OUT is there already, it is replaced if tinyvit saved or exported it;
+A ResNet on its own, a small hybrid such as R5+nano/4, positions in the blocks, and merged patches fit none
+of the first three. If OUT is there already, it is replaced if tinyvit saved or exported it;
 anything else is left as it is.
 
 examples:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import tinyvit
 from tests.helpers import tiny_config
 from tests.tiny_runs import tiny
 from tinyvit import train
@@ -324,6 +325,14 @@ def test_a_recipe_sets_what_is_not_given():
     assert (settings.optimizer, settings.patch_dropout, settings.batch_size) == ("muon", 0.6, 64)
     assert (settings.lr, settings.steps, settings.epochs, settings.warmup_epochs) == (0.01, 50, 4, 50 / 60)
     assert fit_settings({"recipe": "cpu-8-minutes", "optimizer": "sgd"}, 1000, 1).lr == 0.05
+
+
+def test_what_of_a_recipe_does_not_suit_the_model_is_named():
+    model, rng = tinyvit.preset("nano/4", 8, 2, merge_after=1, threads=1), np.random.default_rng(0)
+    given = rng.integers(0, 256, (16, 8, 8, 3), dtype=np.uint8), rng.integers(0, 2, 16)
+    with pytest.raises(UserError, match=r"patch_dropout is 0\.6, expected 0: a model that .* merges"):
+        model.fit(*given, recipe="cpu-8-minutes", epochs=1)
+    assert model.fit(*given, recipe="cpu-8-minutes", epochs=1, patch_dropout=0).history
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Starting points of training, prediction and analysis, and the size of images that each then takes."""
 
 import json
+import re
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -77,6 +79,25 @@ def test_a_resolution_that_patches_do_not_fit_is_answered_with_one_that_they_do(
     config = tiny_config()
     with pytest.raises(UserError, match=f"--resolution\\) of {advice}\\."):
         at_resolution(Model(config, initialise(config)), resolution)
+
+
+@pytest.mark.parametrize("edge", [False, True])
+@pytest.mark.parametrize("merge_after", [0, 1])
+def test_a_resolution_that_is_advised_is_one_that_the_model_can_have(merge_after, edge):
+    config = tiny_config(merge_after=merge_after)
+    model, advised = Model(config, initialise(config)), set()
+    for resolution in range(1, 30):
+        try:
+            with warnings.catch_warnings(record=True, action="always") as said:
+                at_resolution(model, resolution, edge=edge)
+            answer = "".join(str(each.message) for each in said)
+        except UserError as error:
+            assert not said
+            answer = str(error)
+        advised.update(map(int, re.findall(r"\d+", answer.partition("--resolution) of ")[2])))
+    assert len(advised) > 2
+    for resolution in advised:
+        assert at_resolution(model, resolution).config.image_size == (resolution, resolution)
 
 
 @pytest.mark.parametrize("fit", [None, PhotoFit("squash", (9, 9), (8, 8))])

@@ -254,3 +254,13 @@ def test_another_arithmetic_is_not_written_in_the_official_layout(tmp_path, chan
     message = complaint(save_official, tmp_path / "model.npz", *random_model(**change))
     assert "does not fit the official layout" in message
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "change", [{"merge_after": 1}, {"registers": 2}, {"pool": "both"}, {"gated": True}, {"qk_norm": True}]
+)
+def test_what_the_official_layout_has_no_place_for_is_named(tmp_path, change):
+    ((name, value),) = change.items()
+    message = complaint(save_official, tmp_path / "model.npz", *random_model(**change))
+    assert f"no place for {name} {value!r}: " in message and "an .onnx file." in message
+    assert list(tmp_path.iterdir()) == []

@@ -20,6 +20,7 @@ import numpy as np
 
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.config import resnet_scale
+from tinyvit.model.later import fields_known_to
 from tinyvit.support.errors import UserError
 from tinyvit.weights.arrays import (
     NamedArrays,
@@ -110,6 +111,12 @@ def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     Raises UserError if the model's arithmetic or its positions differ from those of the official code.
     """
     check_others_have_it(config)
+    if others := sorted(config.later_parts.keys() - fields_known_to("plain")):
+        stated = ", ".join(f"{name} {getattr(config, name)!r}" for name in others)
+        raise UserError(
+            f"the official layout has no place for {stated}: other programs would compute something else. "
+            f"Instead, {write_instead(config)}"
+        )
     if not fits_official(config):
         ours = f"gelu {config.gelu!r}, eps {config.eps:g}"
         theirs = "'tanh' and 1e-06"

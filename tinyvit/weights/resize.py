@@ -95,16 +95,18 @@ def at_resolution(
     if not isinstance(resolution, Integral) or resolution < 1:
         raise UserError(f"the resolution is {resolution!r}, expected a whole number of pixels, 1 or more.")
     if model.config.has_transformer and resolution % P:
-        below, above = resolution // P * P, (resolution // P + 1) * P
+        covered, step = resolution // P * P, 2 * P if model.config.merge_after else P
+        below, above = resolution // step * step, (resolution // step + 1) * step
         what = f"the model's patches of {P} x {P} do not divide images of {resolution} x {resolution} pixels"
         choose = f"choose a resolution (--resolution) of {f'{below} or {above}' if below else above}"
-        if not edge or not below or model.config.has_resnet:
+        if not edge or not covered or model.config.has_resnet:
             raise UserError(f"{what}: {choose}.")
+        fit = fit_for(resolution, model.photo_fit).covered_by(P)
+        cut = at_image_size(replace(model, photo_fit=fit), covered, position_resize or model.position_resize)
         warnings.warn(
             f"{what}: their lower and right edges are cut off. To keep them, {choose}.", stacklevel=3
         )
-        fit = fit_for(resolution, model.photo_fit).covered_by(P)
-        return at_image_size(replace(model, photo_fit=fit), below, position_resize or model.position_resize)
+        return cut
     return at_image_size(model, resolution, position_resize or model.position_resize)
 
 

@@ -32,13 +32,13 @@ def _check(config: ViTConfig) -> None:
     if gh % 2 or gw % 2:
         raise UserError(
             f"{name}, but {gh} x {gw} patches cannot be merged in squares of 2 x 2: choose images "
-            f"whose sides are multiples of {2 * config.pixels_per_patch} pixels."
+            f"whose sides are multiples of {2 * config.pixels_per_patch} pixels, or 0 to merge none."
         )
     in_blocks = config.position in ("relative", "bias") or config.position_at in ("blocks", "shared")
-    if in_blocks or config.rotary or config.causal or config.predicts_patches or config.patch_dropout:
+    if in_blocks or config.rotary or config.causal or config.predicts_patches:
         raise UserError(
-            f"{name}, expected 0: a model that predicts or drops patches, is causal, or has positions in its "
-            "blocks cannot merge patches."
+            f"{name}, expected 0: a model that predicts patches, is causal, or has positions in its blocks "
+            "cannot merge patches."
         )
 
 
