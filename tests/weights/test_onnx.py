@@ -92,6 +92,16 @@ def test_every_choice_of_options(onnx, runtime, tmp_path_factory, config, seed):
     assert distance(logits, exact) < 1e-5 + 10 * rounding
 
 
+def test_merging_patches_adds_no_matrix_to_a_file(onnx, tmp_path):
+    """One that took the means would have a row for each square and a column for each patch."""
+    config = tiny_config(image_size=64)
+    params = random_params(config, np.random.default_rng(0), "float32")
+    for merge_after in (0, 1):
+        save_onnx(tmp_path / f"{merge_after}.onnx", replace(config, merge_after=merge_after), params, [])
+    plain, merging = ((tmp_path / f"{merge_after}.onnx").stat().st_size for merge_after in (0, 1))
+    assert merging - plain < 3_000
+
+
 @pytest.mark.parametrize("form", ["official", "timm"])
 def test_epsilons_are_those_of_the_model(runtime, tmp_path, form):
     """They show where little varies: in small kernels, and in images of nearly one grey."""

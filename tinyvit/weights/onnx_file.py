@@ -25,7 +25,7 @@ from tinyvit.model.later import fields_known_to
 from tinyvit.model.later.biases import attention_weights, with_bias
 from tinyvit.model.later.positions import part_of, position_table
 from tinyvit.model.later.rotary import turn_of
-from tinyvit.ops import Turn, merge_squares, relative_bias
+from tinyvit.ops import Turn, relative_bias
 from tinyvit.support.errors import UserError
 from tinyvit.support.files.atomic import write_atomically
 from tinyvit.weights.onnx_graph import FLOAT, Graph, kernel, resnet
@@ -128,9 +128,8 @@ def block(g: Graph, i: int, x: str) -> str:
     """Block number i. If only R tokens are needed after it, y is (B, R, D)."""
     p, rows = f"blocks.{i}", g.config.tokens_needed_after(i)
     x = add_positions(g, x, i)
-    if i and i == g.config.merge_after:  # a matrix (N', N) takes the means
-        means, _ = merge_squares(np.eye(g.config.tokens, dtype="float32")[None], g.config.grid)
-        x = g.node("MatMul", g.constant("merging", means[0]), x)
+    if i and i == g.config.merge_after:
+        x = merge_squares(g, x)
     a = layer_norm(g, f"{p}.norm1", x)
     a = scaled(g, f"{p}.scale1", attention(g, i, a, rows))
     if rows:
@@ -139,6 +138,16 @@ def block(g: Graph, i: int, x: str) -> str:
     m = layer_norm(g, f"{p}.norm2", x)
     m = scaled(g, f"{p}.scale2", mlp(g, p, m))
     return g.node("Add", x, m)
+
+
+def merge_squares(g: Graph, x: str) -> str:
+    """The mean of each square of 2 x 2 patches, after the tokens before them."""
+    (gh, gw), first = g.config.grid, g.config.prefix
+    squares = g.node("Slice", x, [first], [g.config.tokens], [1]) if first else x
+    squares = g.node("Reshape", squares, [0, gh // 2, 2, gw // 2, 2, g.config.width])
+    means = g.node("ReduceMean", squares, axes=[2, 4], keepdims=0)
+    means = g.node("Reshape", means, [0, gh * gw // 4, g.config.width])
+    return g.node("Concat", g.node("Slice", x, [0], [first], [1]), means, axis=1) if first else means
 
 
 def scaled(g: Graph, name: str, x: str) -> str:
