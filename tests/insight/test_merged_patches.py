@@ -9,6 +9,7 @@ from tests.helpers import seeds, small_models
 from tinyvit import ops
 from tinyvit.data import normalise
 from tinyvit.gradcheck.models import random_params
+from tinyvit.insight.attention import came_from
 from tinyvit.model import forward, stages
 from tinyvit.model.config import POOLS
 
@@ -55,6 +56,16 @@ def test_each_of_four_merged_patches_has_their_token_and_its_attention(config, s
             if i >= config.merge_after and token >= config.prefix:
                 place = config.prefix + r // 2 * (columns // 2) + c // 2
             np.testing.assert_allclose(found[n, i, token], x[n, place])
+
+
+@given(merging(), seeds())
+@settings(max_examples=25)
+def test_what_has_come_into_four_merged_patches_is_the_same(config, seed):
+    model, images = made(config, seed)
+    R, (gh, gw) = came_from(config, model.params, normalise(images, np.dtype("float64"))), config.grid
+    np.testing.assert_allclose(R.sum(axis=2), 1)
+    rows = R[:, config.prefix :].reshape(4, gh // 2, 2, gw // 2, 2, config.tokens)
+    np.testing.assert_allclose(rows, np.broadcast_to(rows[:, :, :1, :, :1], rows.shape))
 
 
 @given(pooling_by_attention(), seeds())

@@ -40,7 +40,7 @@ import numpy as np
 from tinyvit import ops
 from tinyvit.backend import Array, array_module, to_numpy
 from tinyvit.model import Params, ViTConfig, attention_among_all, attention_maps, forward
-from tinyvit.model.later.merged_patches import pooled_over_patches
+from tinyvit.model.later.merged_patches import over_patches, pooled_over_patches
 from tinyvit.support.errors import UserError
 
 
@@ -110,8 +110,9 @@ def came_from(config: ViTConfig, params: Params, images: Array) -> Array:
     xp = array_module(images)
     eye = xp.eye(config.tokens, dtype=images.dtype)
     R = xp.broadcast_to(eye, (len(images), *eye.shape))
-    for A in attention_maps(config, params, images):  # (B, H, N, N)
-        R = (A.mean(axis=1) + eye) / 2 @ R  #                                                eq. 1, 2
+    for i, A in enumerate(attention_maps(config, params, images)):  # (B, H, N, N)
+        kept = over_patches(config, xp.eye(config.tokens_of(i), dtype=images.dtype))  # I
+        R = (A.mean(axis=1) + kept) / 2 @ R  #                                               eq. 1, 2
     return R
 
 
