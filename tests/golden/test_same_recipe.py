@@ -38,6 +38,8 @@ RECIPES = {
         "decay": "constant",
         "clip": 0.0,
     },
+    "merged": {"model": "nano/3", "optimizer": "muon", "merge_after": 1},
+    "merged, mean": {"model": "nano/3", "optimizer": "muon", "merge_after": 1, "pool": "mean"},
 }
 every_recipe = pytest.mark.parametrize("recipe", RECIPES)
 

@@ -26,7 +26,7 @@ from tinyvit.training.settings import Settings
 # What is done here, or has no bearing on what is learned: any other setting must be the usual one.
 FOLLOWED = """
     dataset data_dir image_size only validation fraction seed
-    model layers width mlp_width heads pool init whiten dropout drop_path
+    model layers width mlp_width heads merge_after pool init whiten dropout drop_path
     epochs steps warmup_epochs warmup_steps batch_size optimizer lr weight_decay decay clip ema smoothing
     patch_dropout crop_padding flip mixup cutmix erase repeats
     augment_ops augment_magnitude

@@ -43,6 +43,7 @@ class ViT(nn.Module):
         super().__init__()
         D, P = config.width, config.patch_size
         self.patches, self.patch_dropout = config.patches, config.patch_dropout
+        self.grid, self.merge_after = config.grid, config.merge_after
         self.patch = nn.Conv2d(3, D, kernel_size=P, stride=P)
         self.token = nn.Parameter(torch.zeros(D)) if config.has_token else None
         self.position = nn.Parameter(torch.zeros(config.tokens, D))
@@ -58,8 +59,8 @@ class ViT(nn.Module):
         if self.token is not None:
             x = torch.cat([self.token.expand(len(x), 1, -1), x], dim=1)
         x = self.dropout(self.some_patches(x + self.position))
-        for block in self.blocks:
-            x = block(x)
+        for i, block in enumerate(self.blocks):
+            x = block(self.merged(x) if 0 < i == self.merge_after else x)
         x = self.norm(x)
         x = x[:, 0] if self.token is not None else x.mean(dim=1)
         if self.pre_logits is not None:
@@ -75,6 +76,12 @@ class ViT(nn.Module):
         order = before + torch.rand(len(x), self.patches).argsort(dim=1)[:, :kept]
         rows = torch.cat([torch.arange(before).expand(len(x), before), order], dim=1)
         return x.gather(1, rows[:, :, None].expand(-1, -1, x.shape[2]))
+
+    def merged(self, x):
+        """With the mean of each square of 2 x 2 patches in their place."""
+        before = x.shape[1] - self.patches
+        grid = x[:, before:].transpose(1, 2).unflatten(2, self.grid)  # (B, D, gh, gw)
+        return torch.cat([x[:, :before], functional.avg_pool2d(grid, 2).flatten(2).transpose(1, 2)], dim=1)
 
 
 def places(model):
