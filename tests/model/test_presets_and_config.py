@@ -176,7 +176,7 @@ def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
         ({"merge_after": 2}, "merge_after is 2, expected fewer than the 2 blocks"),
         (
             {"merge_after": 1, "patch_size": 16},
-            "2 x 3 patches cannot be merged .* sides are multiples of 32 pixels, or 0 to merge none",
+            "2 x 3 patches cannot be merged .* expected 0, or images whose sides are multiples of 32 pixels",
         ),
         (
             {"merge_after": 1, "patch_dropout": 0.5},

@@ -305,6 +305,11 @@ class ViTConfig(PaperConfig):
         return self.predicts == "patches"
 
     @property
+    def patches_stay(self) -> bool:
+        """True if no patch can be dropped or merged: each is predicted, or has its place in the blocks."""
+        return self.position_at in PLACES[1:] or bool(self.rotary) or self.causal or self.predicts_patches
+
+    @property
     def later_parts(self) -> dict[str, Any]:
         """The fields in which it is not the paper's ViT but a later one, and what they are."""
         parts = {

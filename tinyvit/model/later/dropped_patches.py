@@ -28,8 +28,7 @@ def _stem(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages
 
 
 def _check(config: ViTConfig) -> None:
-    counting = config.position in ("relative", "bias") or config.position_at in ("blocks", "shared")
-    if counting or config.rotary or config.causal or config.predicts_patches or config.merge_after:
+    if config.patches_stay or config.merge_after:
         raise UserError(
             f"patch_dropout is {config.patch_dropout:g}, expected 0: a model that predicts or merges "
             "patches, is causal, or has positions in its blocks cannot drop patches."

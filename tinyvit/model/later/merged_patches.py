@@ -25,17 +25,13 @@ def _block(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stage
 def _check(config: ViTConfig) -> None:
     name, (gh, gw) = f"merge_after is {config.merge_after}", config.grid
     if config.merge_after >= config.layers:
-        raise UserError(
-            f"{name}, expected fewer than the {config.layers} blocks, so that one is left to compute with "
-            "the merged patches, or 0 to merge none."
-        )
+        raise UserError(f"{name}, expected fewer than the {config.layers} blocks, or 0 to merge none.")
     if gh % 2 or gw % 2:
         raise UserError(
-            f"{name}, but {gh} x {gw} patches cannot be merged in squares of 2 x 2: choose images "
-            f"whose sides are multiples of {2 * config.pixels_per_patch} pixels, or 0 to merge none."
+            f"{name}, but {gh} x {gw} patches cannot be merged in squares of 2 x 2: expected 0, or "
+            f"images whose sides are multiples of {2 * config.pixels_per_patch} pixels."
         )
-    in_blocks = config.position in ("relative", "bias") or config.position_at in ("blocks", "shared")
-    if in_blocks or config.rotary or config.causal or config.predicts_patches:
+    if config.patches_stay:
         raise UserError(
             f"{name}, expected 0: a model that predicts patches, is causal, or has positions in its blocks "
             "cannot merge patches."
