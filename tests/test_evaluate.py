@@ -442,6 +442,16 @@ def test_weights_are_judged_on_a_folder_with_labels(go, trained, labelled, tmp_p
     assert_one_line(go(evaluate, *given, "--data-dir", labelled), "a folder 'pink'", "'blue'", "rename it")
 
 
+def test_answers_that_are_no_numbers_are_not_judged(go, trained, labelled, tmp_path):
+    model = load(trained)
+    model.params["norm.weight"][:] = 3e38
+    model.params["head.weight"][:] = 9
+    model.save(tmp_path / "model.npz")
+    given = ("--weights", tmp_path / "model.npz", "--data-dir", labelled, "--csv", tmp_path / "a.csv")
+    assert_one_line(go(evaluate, *given), "the model's answer is not a number")
+    assert not (tmp_path / "a.csv").exists()
+
+
 def test_a_run_on_other_data_is_judged_on_a_folder_with_labels(go, photos, few_shapes, tmp_path):
     flags = ("--dataset", "shapes", "--steps", "1", "--model", "nano/8", "--width", "16", "--layers", "1")
     assert go(train, *flags, "--out", tmp_path / "run")[0] == 0

@@ -124,6 +124,13 @@ def test_every_kind_of_position_is_shown_without_images(go, weights, pictures, p
     [
         ("nano/8", {}, "heads", "what the class token draws from each patch"),
         ("nano/8", {"pool": "mean"}, "heads", "what the average patch draws from each patch"),
+        ("nano/8", {"predicts": "patches"}, "heads", "what the average patch draws from each patch"),
+        (
+            "nano/8",
+            {"pool": "both"},
+            "heads",
+            "what the mean of class token and average patch draws from each patch",
+        ),
         ("nano/8", {}, "filters", "patch embedding"),
         ("R5+nano/4", {}, "filters", "root of the ResNet"),
         ("R5+nano/4", {}, "inside", "root of the ResNet"),
@@ -159,6 +166,13 @@ def test_what_has_no_meaning_is_said_in_one_line(go, weights, pictures):
     assert (status, list(json.loads(out))) == (0, ["filters"])
     assert err == f"no positions or distance or rollout or heads: {why}\n"
     assert_one_line(go(visualize, blind, "--only", "positions"), "no positions: with position none")
+    biased = weights("nano/8", position="bias")
+    status, out, err = go(visualize, biased, "--json")
+    assert (status, list(json.loads(out))) == (0, ["filters"])
+    assert err.startswith("no positions: with position bias, no vector belongs to a patch\n")
+    assert "it shows no positions: with position bias" in go(visualize, biased)[1]
+    fixed = weights("nano/8", position="sincos", position_at="blocks")
+    assert "every block has its own" not in go(visualize, fixed)[1]
 
 
 def test_without_images_weights_show_what_needs_none(go, weights, pictures):

@@ -25,7 +25,7 @@ from tinyvit.data import ImageSet
 from tinyvit.data.decoding import Source
 from tinyvit.data.images_given import pixels_of
 from tinyvit.data.photos import read_photo
-from tinyvit.engine import ReferenceEngine, in_batches, make_engine
+from tinyvit.engine import ReferenceEngine, check_finite, in_batches, make_engine
 from tinyvit.insight.looking import Images, Labels, Looking
 from tinyvit.ops import softmax
 from tinyvit.support.errors import UserError, class_name, did_you_mean, nearest, printable
@@ -188,7 +188,7 @@ class Model(Looking):
             words = self._words[1] if self._words else read_words(self.texts)
             self._words = asked, words, words.classes(*map(list, asked))
         _, words, vectors = self._words
-        return words.probabilities(self.features(images), vectors)
+        return words.probabilities(check_finite(self.features(images)), vectors)
 
     def fit(
         self,
@@ -292,7 +292,7 @@ class Model(Looking):
 
         check_replaceable(path := _path(path))
         samples = None
-        if images is not None and labels is not None:
+        if isinstance(images, ImageSet) or (images is not None and labels is not None):
             samples = choose_samples(self.config, self._labelled(images, labels))
         elif images is not None:
             pixels = np.ascontiguousarray(self._pixels(images))
@@ -380,13 +380,7 @@ class Model(Looking):
     def _scores(self, images: Images) -> np.ndarray:
         """The logits of a model of classes: (n, C). Raises UserError if one is not a finite number."""
         self._check_classifies()
-        scores = self.logits(images)
-        if not np.isfinite(scores).all():
-            raise UserError(
-                "the model's answer is not a number: its weights are damaged, or have diverged in training. "
-                "Use another checkpoint, or train again."
-            )
-        return scores
+        return check_finite(self.logits(images))
 
     def _check_classifies(self) -> None:
         if not self.has_head:

@@ -16,7 +16,7 @@ from tinyvit.data.folder import PhotoArray, read_labelled
 from tinyvit.data.folder_files import folders_of_parts, images_by_class
 from tinyvit.data.image_files import files_below
 from tinyvit.data.images_given import FEW, darkness
-from tinyvit.engine import make_engine
+from tinyvit.engine import check_finite, make_engine
 from tinyvit.flags import (
     READING,
     WEIGHTS,
@@ -146,7 +146,7 @@ def judge(args: argparse.Namespace) -> Judged:
     if args.precision and engine.note:
         print(engine.note)
     recipe = followed(run.settings()) if run else ""
-    logits = logits_of(engine, images, args.flip)
+    logits = check_finite(logits_of(engine, images, args.flip))
     if photos and (why := darkness(photos.highest, FEW)):
         progress.note(why)
     if photos and (errors := photos.errors):  # which have come up meanwhile

@@ -10,6 +10,7 @@ from tinyvit.api import Model, load
 from tinyvit.data import PHOTOS, Dataset, load_dataset
 from tinyvit.data.dataset import class_counts
 from tinyvit.data.photos import fit_for
+from tinyvit.engine import check_finite
 from tinyvit.flags import (
     READING,
     SIZE_OF_MODEL,
@@ -74,7 +75,7 @@ def main(args: argparse.Namespace) -> None:
     )
     C = len(dataset.classes)
     smallest = int(class_counts(dataset.train.labels, C).min())
-    shots = sorted(set(args.shots or [n for n in USUAL_SHOTS if n <= smallest]))
+    shots = sorted(set(args.shots or [n for n in USUAL_SHOTS if n <= max(smallest, 1)]))
     print(
         f"{args.weights} on {dataset.name}: {C} classes, {len(dataset.test):,} test images; "
         f"chance is {100 / C:.1f}%",
@@ -102,8 +103,8 @@ def accuracies(model: Model, dataset: Dataset, shots: list[int], seeds: int) -> 
     C, train, test = len(dataset.classes), dataset.train, dataset.test
     choices = [[choose_shots(train.labels, dataset.classes, n, seed) for seed in range(seeds)] for n in shots]
     used = np.unique(np.concatenate([indices for row in choices for indices in row]))
-    train_features = model.features(np.asarray(train.images[used]))  # (images used, D)
-    test_features = model.features(np.asarray(test.images))  # (test images, D)
+    train_features = check_finite(model.features(np.asarray(train.images[used])))  # (images used, D)
+    test_features = check_finite(model.features(np.asarray(test.images)))  # (test images, D)
     results = np.empty((len(shots), seeds))
     for i, row in enumerate(choices):
         for seed, indices in enumerate(row):

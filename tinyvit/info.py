@@ -71,7 +71,7 @@ def _find(
         )
     config = load(model, heads=heads, report=Progress().download(model)).config
     if classes:
-        config = replace(config, classes=classes, predicts="image")
+        config = replace(config, classes=classes, pre_logits=0, predicts="image", head_bias=True)
     if image_size:
         config = replace(config, image_size=(image_size, image_size))
     return config, model

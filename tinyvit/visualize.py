@@ -172,9 +172,9 @@ def _say_what_inside_lacks(model: Model, without_images: bool) -> None:
     if not config.has_transformer:
         print("it shows filters only: a ResNet has neither positions nor attention")
         return
-    if config.position in ("none", "relative"):
+    if config.position in ("none", "relative", "bias"):
         print(f"it shows no positions: with position {config.position}, no vector belongs to a patch")
-    elif config.position_at == "blocks":
+    elif config.position_at == "blocks" and config.position != "sincos":
         print("the positions it shows are those of the first block; every block has its own")
     if without_images:
         print("it shows no attention: that takes images, given with --images FILE or FOLDER")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tinyvit
 from tests.helpers import seeds, tiny_config
 from tests.tiny_runs import assert_one_line, enter
 from tinyvit import engine as engines
@@ -202,6 +203,19 @@ def test_mistakes_are_one_line(go, photos, weights, tmp_path):
     assert_one_line(go(weights, "--dataset", "folder"), "--data-dir")
     assert_one_line(go(), "WEIGHTS")
     assert_one_line(go(weights, "--seeds", "0"), "--seeds")
+
+
+def test_a_class_without_images_to_learn_from_is_named(go, tmp_path, weights):
+    images = np.zeros((30, 8, 8, 3), np.uint8)
+    np.savez(tmp_path / "d.npz", x=images, y=np.array([0, 2] * 15), classes=np.array(["a", "b", "c"]))
+    assert_one_line(go(weights, "--dataset", "arrays", "--data-dir", tmp_path / "d.npz"), "b has 0")
+
+
+def test_features_that_are_no_numbers_have_no_accuracy(go, photos, tmp_path):
+    model = tinyvit.preset("nano/4", 8, 5)
+    model.params["norm.weight"][:] = 2e38
+    model.save(tmp_path / "inf.npz")
+    assert_one_line(go(tmp_path / "inf.npz", *folder(photos)), "the model's answer is not a number")
 
 
 def test_a_head_of_any_size_is_put_aside():

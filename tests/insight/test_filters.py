@@ -28,12 +28,14 @@ def test_planted_directions_come_back_strongest_first():
         assert abs(found.ravel() @ U[:, column]) == pytest.approx(1)
 
 
-def test_the_filters_of_a_hybrid_are_those_of_its_standardised_root():
-    config = tiny_config(image_size=16, patch_size=2, resnet=(1,), resnet_width=32)
+@pytest.mark.parametrize(("form", "epsilon"), [("official", (1e-5, False)), ("timm", (1e-8, True))])
+def test_the_filters_of_a_hybrid_are_those_of_its_standardised_root(form, epsilon):
+    config = tiny_config(image_size=16, patch_size=2, resnet=(1,), resnet_width=32, resnet_form=form)
     params = initialise(config, dtype="float64")
+    params["resnet.root.conv.weight"] *= 1e-3  # so that the epsilon counts
     filters = embedding_filters(config, params, 50)
     assert filters.shape == (32, 7, 7, 3)
-    kernel, _ = weight_standardisation(params["resnet.root.conv.weight"])
+    kernel, _ = weight_standardisation(params["resnet.root.conv.weight"], *epsilon)
     responses = np.linalg.norm(filters.reshape(32, -1) @ kernel.reshape(-1, 32), axis=1)
     np.testing.assert_allclose(responses, np.linalg.svd(kernel.reshape(-1, 32))[1], rtol=1e-10)
 

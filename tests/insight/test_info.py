@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+import tinyvit
 from tests.tiny_runs import assert_one_line, enter
 from tinyvit import info
 from tinyvit.insight.summary import presets_table, summary, usual_name
@@ -101,6 +102,13 @@ def test_a_file_and_a_run_are_described(go, model, tmp_path):
     for source in (tmp_path / "a.npz", run.path, run.best_path):
         assert go(source) == (0, summary(config, str(source)) + "\n", "")
     assert go(run.path, "--classes", "7")[1] == summary(preset("nano/8", 16, 7), str(run.path)) + "\n"
+
+
+def test_a_new_head_is_described_as_it_will_be(go, tmp_path):
+    model = tinyvit.preset("nano/8", 16, 6, predicts="embedding", head_bias=False, pre_logits=5)
+    model.save(tmp_path / "a.npz")
+    expected = summary(model.with_new_head(7).config, str(tmp_path / "a.npz"))
+    assert go(tmp_path / "a.npz", "--classes", "7") == (0, expected + "\n", "")
 
 
 def test_images_too_large_for_the_kernels_leave_out_what_a_gpu_takes(go):

@@ -10,10 +10,13 @@ from tinyvit.model.later.biases import attention_weights
 from tinyvit.support.errors import UserError
 
 
+@pytest.mark.parametrize("normed", [False, True])
 @pytest.mark.parametrize("at", ["blocks", "shared"])
 @pytest.mark.parametrize(("pool", "biases"), [("token", "all"), ("mean", "qv"), ("mean", "none")])
-def test_a_score_is_what_the_attention_of_tokens_without_contents_adds_for_that_offset(at, pool, biases):
-    options = {"position": "relative", "position_at": at, "pool": pool, "qkv_bias": biases}
+def test_a_score_is_what_the_attention_of_tokens_without_contents_adds_for_that_offset(
+    at, pool, biases, normed
+):
+    options = {"position": "relative", "position_at": at, "pool": pool, "qkv_bias": biases, "qk_norm": normed}
     model = tinyvit.preset("nano/4", (12, 20), 3, **options)
     rng = np.random.default_rng(0)
     model.params.flat[:] = rng.normal(size=model.params.flat.shape)
@@ -23,12 +26,16 @@ def test_a_score_is_what_the_attention_of_tokens_without_contents_adds_for_that_
     table = params["position" if at == "shared" else "blocks.2.position"]
     _, b = params.group("blocks.2.norm1")  # all that LayerNorm leaves of a token without contents
     weight, bias, *_ = attention_weights(config, params, "blocks.2")
-    q = (b @ weight + bias)[:64].reshape(1, 4, 1, 16) / 4
-    added, _ = ops.relative_scores(q.repeat(config.tokens, axis=2), table)  # (1, H, N, N)
+    q = (b @ weight + bias)[:64].reshape(1, 4, 1, 16)
+    if normed:
+        q, _ = ops.layer_norm(q, *params.group("blocks.2.q_norm"), config.eps)
+    added, _ = ops.relative_scores((q / 4).repeat(config.tokens, axis=2), table)  # (1, H, N, N)
     for i, (r, c) in enumerate(np.ndindex(gh, gw)):
         for j, (r2, c2) in enumerate(np.ndindex(gh, gw)):
             expected = added[0, :, i + config.has_token, j + config.has_token]
-            np.testing.assert_allclose(scores[2, :, gh - 1 + r2 - r, gw - 1 + c2 - c], expected, rtol=1e-4)
+            np.testing.assert_allclose(
+                scores[2, :, gh - 1 + r2 - r, gw - 1 + c2 - c], expected, rtol=1e-4, atol=1e-6
+            )
 
 
 def test_a_new_model_has_no_preference():

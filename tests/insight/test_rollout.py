@@ -3,11 +3,17 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tinyvit
+from tests.helpers import seeds, small_models
 from tests.insight.naive import made, models
 from tinyvit import engine as engines
-from tinyvit.insight.attention import came_from
+from tinyvit import ops
+from tinyvit.gradcheck.models import random_params
+from tinyvit.insight.attention import came_from, rollout
+from tinyvit.model import forward
+from tinyvit.model.config import POOLS
 
 
 def naive_rollout(config, attention):
@@ -29,7 +35,7 @@ def naive_rollout(config, attention):
 def answer_of(config, rows):
     """The share that the answer takes from each patch: the class token's row, or the mean of all."""
     row = rows[0, 1:] if config.has_token else rows.mean(axis=0)
-    return (row / row.sum()).reshape(config.grid)
+    return (row / max(row.sum(), 1e-30)).reshape(config.grid)  # nothing, if all that draws is off
 
 
 @given(models())
@@ -40,6 +46,38 @@ def test_rollout_is_that_of_a_naive_loop(drawn):
     for image, attention in enumerate(model.attention(images)):
         np.testing.assert_allclose(got[image], naive_rollout(model.config, attention), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(got.sum(axis=(1, 2)), 1, rtol=1e-5)
+
+
+@given(models(), st.data())
+@settings(max_examples=15)
+def test_rollout_follows_no_path_through_what_is_off(drawn, data):
+    (model, images), c = drawn, drawn[0].config
+    head = st.tuples(st.integers(0, c.layers - 1), st.integers(0, c.heads - 1))
+    heads, blocks = data.draw(st.sets(head)), data.draw(st.sets(st.integers(0, c.layers - 1)))
+    less = model.without(heads, blocks)
+    got, attention = less.rollout(images), less.attention(images)
+    for block, head in [*heads, *((block, slice(None)) for block in blocks)]:
+        attention[:, block, head] = 0
+    for found, each in zip(got, attention, strict=True):
+        np.testing.assert_allclose(found, naive_rollout(c, each), rtol=1e-4, atol=1e-6)
+
+
+@given(small_models(pool=st.sampled_from(POOLS)) | small_models(predicts=st.just("patches")), seeds())
+@settings(max_examples=40)
+def test_the_answer_is_read_from_the_tokens_that_the_head_reads(config, seed):
+    rng, T = np.random.default_rng(seed), config.patches
+    params, images = random_params(config, rng), rng.normal(size=(2, *config.image_size, 3))
+    rows = came_from(config, params, images)[..., -T:]  # (2, N, T)
+    patches = rows[:, -T:].mean(axis=1)
+    expected = {"token": rows[:, 0], "distilled": rows[:, :2].mean(axis=1), "mean": patches}
+    expected["both"] = (rows[:, 0] + patches) / 2
+    if config.pool == "attention":
+        _, cache = forward(config, params, images)
+        probe = ops.pool_probabilities(cache.of("pool")[0]).mean(axis=1)[:, -T:]
+        expected["attention"] = np.einsum("bi,bij->bj", probe, rows[:, -T:])
+    row = patches if config.predicts_patches else expected[config.pool]
+    row = row / row.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(rollout(config, params, images), row.reshape(2, *config.grid), rtol=1e-9)
 
 
 @given(models())

@@ -16,6 +16,7 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import activation_bytes
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.support.cores import available_cores
+from tinyvit.support.errors import UserError
 
 __all__ = [
     "PRECISIONS",
@@ -23,6 +24,7 @@ __all__ = [
     "ReferenceEngine",
     "Training",
     "available_cores",
+    "check_finite",
     "in_batches",
     "make_engine",
 ]
@@ -99,6 +101,16 @@ def in_batches(
         batch = to_input(chosen, params.flat.dtype, config.image_size)
         parts.append(to_numpy(compute(batch, *(rows[start : start + size] for rows in others))))
     return np.concatenate(parts)
+
+
+def check_finite(results: np.ndarray) -> np.ndarray:
+    """The results themselves. Raises UserError if one is not a finite number."""
+    if not np.isfinite(results).all():
+        raise UserError(
+            "the model's answer is not a number: its weights are damaged, or have diverged in training. "
+            "Use another checkpoint, or train again."
+        )
+    return results
 
 
 def images_at_a_time(config: ViTConfig) -> int:

@@ -4,7 +4,8 @@ Attention rollout (Abnar and Zuidema 2020; ViT Figures 6 and 14): from which pat
 
 The tokens that enter the last block are mixtures already. Rollout follows the mixing from block to block. It
 takes all H heads of a block to count the same, and each token that leaves it to be half the token that came
-in, through the skip connection, and half what the attention drew:
+in, through the skip connection, and half what the attention drew. A head that is switched off, since no
+weight reads it, draws nothing, and then the rows of M_l are divided by their sums:
 
     M_l = (mean over heads of A_l + I) / 2                                                 (1)
     R_l = M_l R_(l-1)        R_0 = I                                                       (2)
@@ -39,7 +40,7 @@ import numpy as np
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module, to_numpy
-from tinyvit.model import Params, ViTConfig, attention_among_all, attention_maps, forward
+from tinyvit.model import Cache, Params, ViTConfig, attention_among_all, attention_maps, forward
 from tinyvit.model.later.merged_patches import over_patches, pooled_over_patches
 from tinyvit.support.errors import UserError
 
@@ -60,8 +61,7 @@ def class_token_attention(config: ViTConfig, params: Params, images: Array) -> n
     check_has_attention(config)
     _, cache = forward(config, params, images)
     if config.pool == "attention":
-        drawn = to_numpy(ops.pool_probabilities(cache.of("pool")[0])).mean(axis=1)  # (B, tokens it reads)
-        return _of_sum_1(pooled_over_patches(config, drawn)).reshape(-1, *config.grid)
+        return to_numpy(_of_probe(config, cache)).reshape(-1, *config.grid)
     last = cache.of(f"blocks.{config.layers - 1}")
     probabilities = to_numpy(attention_among_all(config, last))  # (B, H, 1 or N, N)
     return drawn_from_patches(config, probabilities.mean(axis=1))
@@ -71,13 +71,30 @@ def drawn_from_patches(config: ViTConfig, rows: Array) -> Array:
     """The share of each patch in the answer: (..., gh, gw), which sum to 1, from rows (..., 1 or N, N).
 
     rows hold what each token draws from each other token. The answer is read from the class token, the first
-    row, or in other models from the rows of all patches. What is drawn from tokens that are not patches is
-    left out.
+    row, and in a distilled model from the second as well; in other models from the rows of all patches. Where
+    it is read from both, both count the same. What is drawn from tokens that are not patches is left out.
     """
-    T = config.patches
-    drawn = rows[..., 0, -T:] if config.reads_token else rows[..., -T:, -T:].mean(axis=-2)  # (..., T)
-    drawn = _of_sum_1(drawn)
+    T, names = config.patches, answering_tokens(config)
+    read = []
+    if "class token" in names:
+        read.append(rows[..., : config.num_special_tokens, -T:].mean(axis=-2))  # (..., T)
+    if "average patch" in names:
+        read.append(rows[..., -T:, -T:].mean(axis=-2))
+    drawn = _of_sum_1(sum(read[1:], read[0]))
     return drawn.reshape(*drawn.shape[:-1], *config.grid)
+
+
+def answering_tokens(config: ViTConfig) -> str:
+    """The tokens that the answer is read from, in words; a class token may be there that is not read."""
+    if not config.reads_token or config.predicts_patches:
+        return "average patch"
+    return "mean of class token and average patch" if config.pool == "both" else "class token"
+
+
+def _of_probe(config: ViTConfig, cache: Cache) -> Array:
+    """What the probe of attention pooling draws from each patch: (B, T), which sum to 1."""
+    drawn = ops.pool_probabilities(cache.of("pool")[0]).mean(axis=1)  # (B, tokens it reads)
+    return _of_sum_1(pooled_over_patches(config, drawn))
 
 
 def _of_sum_1(drawn: Array) -> Array:
@@ -100,9 +117,15 @@ def rollout(config: ViTConfig, params: Params, images: Array) -> Array:
     """The share of each patch in the answer, among the shares of all patches: (B, gh, gw), of sum 1.
 
     images (B, H, W, 3) are normalised. The row of R_L is that of the class token, without what has come from
-    the class token itself; in a mean-pooled model it is the mean of the rows of all patches.
+    the class token itself; in a mean-pooled model it is the mean of the rows of all patches, and in one with
+    attention pooling their mean by what its probe draws.
     """
-    return drawn_from_patches(config, came_from(config, params, images))
+    R = came_from(config, params, images)
+    if config.pool == "attention":
+        probe = _of_probe(config, forward(config, params, images)[1])  # (B, T)
+        T = config.patches
+        return _of_sum_1((probe[:, None] @ R[:, -T:, -T:])[:, 0]).reshape(-1, *config.grid)
+    return drawn_from_patches(config, R)
 
 
 def came_from(config: ViTConfig, params: Params, images: Array) -> Array:
@@ -111,8 +134,10 @@ def came_from(config: ViTConfig, params: Params, images: Array) -> Array:
     eye = xp.eye(config.tokens, dtype=images.dtype)
     R = xp.broadcast_to(eye, (len(images), *eye.shape))
     for i, A in enumerate(attention_maps(config, params, images)):  # (B, H, N, N)
+        is_on = params[f"blocks.{i}.attn.out.weight"].reshape(config.heads, -1).any(axis=1)
         kept = over_patches(config, xp.eye(config.tokens_of(i), dtype=images.dtype))  # I
-        R = (A.mean(axis=1) + kept) / 2 @ R  #                                               eq. 1, 2
+        M = (A * is_on[:, None, None]).mean(axis=1) + kept
+        R = M / M.sum(axis=-1, keepdims=True) @ R  #                                         eq. 1, 2
     return R
 
 

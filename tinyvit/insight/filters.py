@@ -15,6 +15,7 @@ import numpy as np
 
 from tinyvit.backend import to_numpy
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.later.resnet import EPSILONS
 from tinyvit.ops import weight_standardisation
 
 
@@ -41,7 +42,8 @@ def _directions(config: ViTConfig, params: Params) -> tuple[np.ndarray, np.ndarr
     """U (P*P*C, min(P*P*C, D)) and s (min(P*P*C, D),)."""
     if config.has_resnet:
         kernel = to_numpy(params["resnet.root.conv.weight"]).astype(np.float64)  # (7, 7, C, D)
-        E = weight_standardisation(kernel)[0].reshape(-1, kernel.shape[-1])
+        eps = EPSILONS[config.resnet_form]
+        E = weight_standardisation(kernel, eps.kernel, eps.in_root)[0].reshape(-1, kernel.shape[-1])
     else:
         E = to_numpy(params["patch.weight"]).astype(np.float64)  # (P*P*C, D)
     U, s, _ = np.linalg.svd(E, full_matrices=False)  #                                       eq. 1

@@ -10,7 +10,7 @@ from PIL import Image
 from tinyvit import model as core
 from tinyvit.backend import Array, array_module
 from tinyvit.data import ImageSet
-from tinyvit.engine import in_batches
+from tinyvit.engine import check_finite, in_batches
 from tinyvit.insight.attention import (
     attention_distance,
     check_has_attention,
@@ -142,7 +142,7 @@ class Looking(core.Model):
             dx = backward_through(stages, dlogits, caches, grads)
             return 2 * dx  # normalised, 0 to 1 is -1 to 1
 
-        return in_batches(look, self.config, self.params, pixels, targets)
+        return check_finite(in_batches(look, self.config, self.params, pixels, targets))
 
     def filters(self, count: int = 28) -> np.ndarray:
         """The patterns that the patch embedding responds to most, strongest first: (count, P, P, 3).
@@ -181,4 +181,4 @@ class Looking(core.Model):
         """look(config, params, batch) for all images, a batch at a time."""
         check_has_attention(self.config)
         compute = lambda batch: look(self.config, self.params, batch)
-        return in_batches(compute, self.config, self.params, self._pixels(images))
+        return check_finite(in_batches(compute, self.config, self.params, self._pixels(images)))

@@ -30,6 +30,7 @@ from tinyvit.backend import to_numpy
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later.biases import attention_weights
 from tinyvit.model.later.positions import part_of, position_table
+from tinyvit.ops import layer_norm
 
 
 def position_similarity(config: ViTConfig, params: Params, block: int = 0) -> np.ndarray | None:
@@ -67,5 +68,8 @@ def _scores(config: ViTConfig, params: Params, i: int, H: int) -> np.ndarray:
     arrays = attention_weights(config, params, f"blocks.{i}")[:2]
     weight, bias = (to_numpy(array).astype(np.float64) for array in arrays)
     q = (b @ weight[:, :D] + bias[:D]).reshape(H, -1)  # (H, K)
+    if config.qk_norm:
+        scale = [to_numpy(part).astype(np.float64) for part in params.group(f"blocks.{i}.q_norm")]
+        q, _ = layer_norm(q, *scale, config.eps)
     table = to_numpy(params[part_of(config, i)]).astype(np.float64)  # (2N - 1, K)
     return q @ table.T / math.sqrt(q.shape[1])

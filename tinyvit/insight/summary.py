@@ -154,6 +154,8 @@ def _pooling(config: ViTConfig) -> str:
         "distilled": "two heads",
         "attention": "attention pooling",
     }[config.pool]
+    if config.predicts_patches:
+        pooled = "a head for every patch"
     if not config.has_transformer:
         pooled = f"mean of the map, of width {config.width}"
     return f"{pooled}, pre_logits {config.pre_logits}" if config.pre_logits else pooled

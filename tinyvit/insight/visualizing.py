@@ -14,6 +14,7 @@ import numpy as np
 from tinyvit.data import ImageSet, one_of_each
 from tinyvit.data.image_files import images_below
 from tinyvit.data.photos import Photo, read_photos
+from tinyvit.insight.attention import answering_tokens
 from tinyvit.insight.filters import filter_strengths
 from tinyvit.insight.looking import Looking
 from tinyvit.insight.pictures.attention import SeenPhoto, save_distance, save_heads, save_overlays
@@ -148,8 +149,8 @@ def why_nothing(config: ViTConfig, picture: str) -> str | None:
         return None
     if not config.has_transformer:
         return "a ResNet has neither positions nor attention"
-    if picture == "positions" and config.position == "none":
-        return "with position none, no vector belongs to a patch"
+    if picture == "positions" and config.position in ("none", "bias"):
+        return f"with position {config.position}, no vector belongs to a patch"
     return None
 
 
@@ -218,7 +219,7 @@ def draw_picture(picture: str, model: Looking, insight: Insight, path: Path, tit
     elif picture == "rollout":
         save_overlays(rows([example.photo for example in insight.examples]), path)
     elif picture == "heads":
-        save_heads(rows(insight.views), path, title, "class token" if config.reads_token else "average patch")
+        save_heads(rows(insight.views), path, title, answering_tokens(config))
 
 
 def draw_filled_patches(model: Looking, insight: Insight, settings: Settings, path: Path, title: str) -> None:

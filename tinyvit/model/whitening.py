@@ -45,6 +45,8 @@ def check_whitening(config: ViTConfig) -> None:
             "only patches that are cut from the image can be whitened, and in this model a ResNet reads it "
             "first: omit whitening, or choose a plain ViT."
         )
+    if not config.patch_bias:
+        raise UserError("whitening takes a patch embedding with a bias: omit it, or choose patch_bias=True.")
 
 
 def whiten(config: ViTConfig, params: Params, batches: Iterable[np.ndarray]) -> None:

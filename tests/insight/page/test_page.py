@@ -190,6 +190,7 @@ def test_the_colours_are_those_of_the_pictures(contents):
         ("r5+nano/4", {}, "a hybrid, only a plain ViT"),
         ("nano/4", {"predicts": "patches"}, "predicts patches"),
         ("nano/4", {"predicts": "embedding"}, "predicts an embedding"),
+        ("nano/4", {"classes": 1}, "has no head"),
         ("nano/4", {"channels": 4}, "not of 4"),
         ("s/16", {"image_size": 224}, "21,671,824 parameters"),
         ("ti/4", {"image_size": 224}, "billion multiply-adds"),
@@ -257,6 +258,8 @@ def test_from_python_with_samples(tmp_path):
     model.save_page(tmp_path / "page.html", images, ["dog", "cat", "dog"])
     found = json.loads(Elements(tmp_path / "page.html").all("script", id="model")[0][2])
     assert found["samples"]["labels"] == [0, 1, 1]
+    model.save_page(tmp_path / "again.html", ImageSet(images, np.array([1, 0, 1])))
+    assert (tmp_path / "again.html").read_bytes() == (tmp_path / "page.html").read_bytes()
     model.save_page(tmp_path / "page.html", images)
     unlabelled = json.loads(Elements(tmp_path / "page.html").all("script", id="model")[0][2])["samples"]
     assert unlabelled["labels"] == [-1, -1, -1]

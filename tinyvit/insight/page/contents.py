@@ -39,6 +39,8 @@ def check_page_can_run(config: ViTConfig) -> None:
     if config.predicts != "image":
         what = "patches" if config.predicts_patches else "an embedding of the image"
         raise UserError(f"a page shows classes, but this model predicts {what}: fine-tune it first.")
+    if config.classes < 2:
+        raise UserError("a page shows classes, but this model has no head: fine-tune it first.")
     if config.channels != 3:
         raise UserError(
             f"a page shows images of 3 channels, not of {config.channels}: choose another format."
