@@ -116,6 +116,8 @@ def test_an_image_set_may_be_given_as_images(model, images):
     assert model.score(given) == model.score(images, labels)
     assert model.score(given, 1 - labels) == pytest.approx(1 - model.evaluate(given).accuracy)
     np.testing.assert_array_equal(model.input_gradient(given), model.input_gradient(images, labels))
+    numbered = replace(model, classes=tuple(str(c) for c in range(1, model.config.classes + 1)))
+    assert numbered.score(given[labels == 1]) == model.score(given[labels == 1])  # places, not names
 
 
 def test_a_model_learns_from_an_image_set_and_is_judged_by_another():

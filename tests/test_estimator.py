@@ -400,6 +400,9 @@ def test_names_whose_accents_are_written_in_two_ways_are_one_class(dtype):
         classifier.score(images, y)
         == (classifier.predict(images) == np.array([composed, "tea"])[labels]).mean()
     )
+    classifier = ViTClassifier(class_weight={split: 2.0}, epochs=1)
+    classifier.partial_fit(images, y, classes=[split, "tea"]).partial_fit(images, y, classes=["tea", split])
+    assert classifier.classes_.tolist() == [composed, "tea"]
 
 
 def test_labels_that_are_no_names_for_classes_are_learned_all_the_same():

@@ -285,12 +285,15 @@ class Model(Looking):
     def save_page(self, path: str | Path, images: Images | None = None, labels: Labels | None = None) -> None:
         """Write a page, one HTML file, in which the model runs; images, perhaps with labels, are its samples.
 
-        A page that was written to that path before is replaced; anything else there raises UserError.
+        Its name has to end in .html. A page that was written to that path before is replaced; anything else
+        there raises UserError.
         """
         from tinyvit.insight.page import NO_LABEL, choose_samples, write_page
         from tinyvit.weights.save import check_replaceable, left_out
 
-        check_replaceable(path := _path(path))
+        if (path := _path(path)).suffix.lower() != ".html":  # another ending may be that of a saved model
+            raise UserError(f"{path} does not end in .html, as a page does: change its name.")
+        check_replaceable(path)
         samples = None
         if isinstance(images, ImageSet) or (images is not None and labels is not None):
             samples = choose_samples(self.config, self._labelled(images, labels))
@@ -414,8 +417,10 @@ class Model(Looking):
             if not isinstance(images, ImageSet):
                 either = "give one label for each image, or a part of a data set, such as shapes.train"
                 raise UserError(f"there are images but no labels: {either}.")
-            labels = images.labels
-        pixels, numbers = self._pixels(images, to_learn=to_learn), self._numbers(labels)
+            self._check_range(numbers := images.labels)  # places, even of classes that numbers are names of
+        else:
+            numbers = self._numbers(labels)
+        pixels = self._pixels(images, to_learn=to_learn)
         if len(pixels) != len(numbers):
             raise UserError(
                 f"found {counted(len(pixels), 'image')} and {counted(len(numbers), 'label')}: expected the "

@@ -193,7 +193,7 @@ class ViTClassifier:
         else:
             known = sorted_classes(labels if classes is None else checked_labels(classes))
         X, labels, weights = _that_count(X, labels, sample_weight)
-        if classes is not None and not np.array_equal(np.unique(classes), known):
+        if classes is not None and not np.array_equal(sorted_classes(checked_labels(classes)), known):
             raise ValueError(f"classes is {classes!r}, but the model has {known.tolist()}.")
         if len(known) < 2 or (classes is None and not goes_on and len(np.unique(labels)) < 2):
             raise ValueError("y has only one class: expected at least two to tell apart.")

@@ -227,7 +227,7 @@ def _predict(
 def chosen_fit(model: Model, fit: str | None) -> PhotoFit:
     """The fit of photos: as the files published with the weights say, unless fit is given."""
     usual = fit_for(model.config.image_size, model.photo_fit)
-    return usual if fit in (None, usual.fit) else replace(usual, fit=fit, frame=usual.size)
+    return usual if fit in (None, usual.fit) else replace(usual, fit=fit, frame=usual.size, edge=(0, 0))
 
 
 def _probabilities(classify: Classify | None, views: np.ndarray) -> np.ndarray:

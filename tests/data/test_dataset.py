@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -56,12 +58,19 @@ def test_data_sets_and_their_parts_are_described_in_one_line():
         (np.zeros((4, 3, 2, 2), np.uint8).transpose(0, 2, 3, 1), np.zeros(4, np.int64)),
         (np.zeros((4, 2, 2, 3), np.uint8), np.zeros(5, np.int64)),
         (np.zeros((4, 2, 2, 3), np.uint8), np.zeros(4, np.uint8)),
+        (np.zeros((4, 2, 2, 3), np.uint8).tolist(), np.zeros(4, np.int64)),
+        (np.zeros((4, 2, 2, 3), np.uint8), [0] * 4),
     ],
-    ids=["float images", "channels first", "not contiguous", "a label too many", "narrow labels"],
+    ids=["float", "channels first", "not contiguous", "a label too many", "narrow labels", "list", "labels"],
 )
 def test_an_image_set_refuses_other_arrays(images, labels):
     with pytest.raises(ValueError, match=r"images|labels"):
         ImageSet(images, labels)
+
+
+def test_an_image_set_has_a_name_for_each_image_or_none():
+    with pytest.raises(ValueError, match="there is 1 name, expected 4 or none"):
+        ImageSet(np.zeros((4, 2, 2, 3), np.uint8), np.zeros(4, np.int64), ("a.png",))
 
 
 def test_hold_out_moves_each_image_to_exactly_one_side():
@@ -155,6 +164,15 @@ def test_classes_that_are_kept_are_numbered_anew():
     assert numbers(kept.train) == [*range(30), *range(50, 60)]
     assert kept.train.labels.tolist() == [1] * 30 + [0] * 10
     assert kept.test.labels.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(("empty", "purpose"), [("train", "to train on"), ("test", "to test on")])
+def test_classes_of_which_a_part_has_no_image_are_refused(empty, purpose):
+    data = numbered_dataset(LABELS)
+    with pytest.raises(UserError, match=f"numbered has no images of 'a', 'b' {purpose}: keep other classes"):
+        keep_classes(replace(data, **{empty: numbered_set([2, 2])}), ["a", "b"])
+    with pytest.raises(UserError, match="has no images of 'a', 'b' for validation"):
+        keep_classes(replace(data, validation=numbered_set([2])), ["a", "b"])
 
 
 @pytest.mark.parametrize(

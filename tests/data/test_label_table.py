@@ -67,6 +67,7 @@ WIDE = [("7", name, "x", label) for name, label in ROWS]
         text_of(ROWS, "filename,class").replace("\n", "\r\n"),
         "\ufeff" + text_of(ROWS, "image,label"),
         text_of(ROWS, '"image","label"').replace("red", '"red"'),
+        text_of(ROWS, "image,label").replace(",red", ', "red"'),
         text_of(ROWS + ROWS[:3], "image,label"),
         text_of([(f" ./{name} ", f" {label} ") for name, label in ROWS]),
         text_of(ROWS, "image,label") + "\n\n , \n",
@@ -117,6 +118,8 @@ def test_two_files_of_one_name_are_not_guessed_at(load, pictures):
     Image.new("RGB", (9, 9)).save(pictures / "0.bmp")
     assert load(text_of(STEMS)).left_out["0"] == "several files have this name"
     assert "0" not in load(text_of(ROWS)).left_out
+    Image.new("RGB", (9, 9)).save(pictures / "0.png.webp")
+    assert load(text_of(ROWS)).left_out.keys() >= {"0.png.webp"} and len(load(text_of(ROWS)).train) == 8
     with pytest.raises(UserError, match="lists '0', but several files have this name: give names with their"):
         load(text_of([("0", "red"), ("0", "blue")]))
 

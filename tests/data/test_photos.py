@@ -301,6 +301,6 @@ def test_photos_are_read_even_if_no_thread_can_be_started(tmp_path, monkeypatch)
 
 def test_of_a_fit_for_smaller_images_a_pixel_is_left():
     fit = PhotoFit("crop", (40, 8), (40, 8), edge=(20, 4))
-    assert fit.at((5, 4)) == replace(fit, frame=(5, 4), size=(5, 4), edge=(2, 2))
+    assert fit.at((5, 4)) == replace(fit, frame=(3, 3), size=(5, 4), edge=(0, 0))
     thin = PhotoFit("pad", (1, 40), (8, 40)).at((2, 10))
     assert (thin.frame, thin.size, thin.edge) == ((1, 10), (2, 10), (0, 0))

@@ -16,6 +16,7 @@ from tests.weights.checkpoints import complaint, random_model
 from tinyvit import load
 from tinyvit.data.photos import PhotoFit, fit_for, read_photo
 from tinyvit.model import Model, ViTConfig, forward, initialise, preset
+from tinyvit.predict import chosen_fit
 from tinyvit.support.errors import UserError
 from tinyvit.support.files.npz import names_in_npz
 from tinyvit.training.loading import check_has_head, class_names, load_any
@@ -110,6 +111,12 @@ def test_edges_that_patches_do_not_cover_are_cut_off_as_those_of_a_file_are(fit,
     scene(40, 30).save(tmp_path / "a.png")
     view = read_photo(tmp_path / "a.png", 18, fit).view[:16, :16]
     np.testing.assert_array_equal(larger.logits(tmp_path / "a.png"), larger.logits(view[None]))
+    with pytest.warns(UserWarning, match="of 16 or 20"):
+        assert larger.at_resolution(18).photo_fit == expected  # nothing is cut off twice
+    assert fit_for(36, larger.at_resolution(36).photo_fit) == fit_for(36, fit)  # nor where patches cover all
+    usual = fit_for((16, 16), larger.photo_fit)
+    for other in {"squash", "pad", "crop"} - {usual.fit}:
+        assert chosen_fit(larger, other) == replace(usual, fit=other, frame=(16, 16), edge=(0, 0))
 
 
 def test_a_resnet_takes_images_of_any_size():
@@ -332,8 +339,24 @@ def test_classes_without_names_are_not_given_those_of_another_model(tmp_path, cl
         path.parent.mkdir(exist_ok=True)
         save_model(model, path)
         assert load_any(str(path)).classes == ()
-    save_model(model, tmp_path / "official.npz", "official")
+    np.savez(tmp_path / "official.npz", **to_official(model.config, model.params))
     assert load_any(str(tmp_path / "official.npz")).classes == tuple(stated["id2label"].values())
+
+
+@pytest.mark.parametrize(("name", "layout"), [("mine.safetensors", "torch"), ("mine.npz", "official")])
+def test_files_beside_a_file_of_tinyvits_own_say_nothing_of_it(tmp_path, name, layout):
+    other = PhotoFit("squash", (9, 9), (16, 16), library="transformers")
+    save_hugging_face(tmp_path / "models", *random_model(image_size=16), "abcde", other)
+    config, params = random_model(gelu="exact" if layout == "torch" else "tanh")
+    save_model(Model(config, params), tmp_path / "models" / name, layout)
+    found = load_any(str(tmp_path / "models" / name))
+    assert_same_model(found, config, params)
+    assert (found.classes, found.photo_fit) == ((), None)
+    stated = json.loads((tmp_path / "models" / "config.json").read_text())
+    (tmp_path / "models" / "config.json").write_text(
+        json.dumps({"settings": {}, "classes": [*"vwxyz"]} | stated)
+    )
+    assert load_any(str(tmp_path / "models" / name)).classes == tuple("vwxyz")  # in the folder of a run
 
 
 def test_a_file_of_tinyvits_own_is_not_given_the_names_of_imagenet(tmp_path):

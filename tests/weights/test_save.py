@@ -81,6 +81,23 @@ def test_what_a_format_has_no_place_for_is_said(tmp_path, name, layout, classes,
         assert warning.filename == __file__
 
 
+@pytest.mark.parametrize("layout", ["official", "torch", "timm", "hugging_face"])
+def test_patches_that_only_training_drops_are_dropped_by_no_file(tmp_path, layout):
+    gelu = "tanh" if layout == "official" else "exact"
+    config, params = random_model(gelu=gelu, patch_dropout=0.5)
+    path = tmp_path / {"official": "a.npz", "torch": "a.safetensors"}.get(layout, "a")
+    tinyvit.Model(config, params).save(path, layout)
+    images = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
+    expected = tinyvit.Model(config, params).logits(images)
+    np.testing.assert_allclose(tinyvit.load(path).logits(images), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_the_side_of_texts_is_said_not_to_be_included(tmp_path):
+    model = tinyvit.Model(*random_model(predicts="embedding"), texts=tmp_path)
+    with pytest.warns(UserWarning, match="its side of texts, by which it knows words, is not included"):
+        model.save(tmp_path / "clip.npz")
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_how_positions_are_resized_is_saved_with_the_model(tmp_path, method):
     save_model(Model(*random_model(), tuple("abcde"), position_resize=method), tmp_path / "a.npz")

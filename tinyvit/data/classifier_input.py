@@ -156,7 +156,7 @@ def checked_labels(y: Any) -> np.ndarray:
     if y.ndim != 1:
         raise ValueError(f"y has shape {y.shape}, expected one label for each image.")
     if y.dtype.kind in "UO" and all(isinstance(label, str) for label in y.tolist()):
-        texts = [unicodedata.normalize("NFC", label) for label in y.tolist()]  # a Mac's é is e and an accent
+        texts = [_composed(label) for label in y.tolist()]
         y = np.array(texts, object if y.dtype.kind == "O" else None)
     measures = y
     if y.dtype.kind != "f":  # of objects that are all real numbers, those whose type has fractions
@@ -212,10 +212,17 @@ def numbered(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return codes
 
 
+def _composed(label: Any) -> Any:
+    """A label, if it is text with each accent as one character: a Mac's é is e and an accent."""
+    return unicodedata.normalize("NFC", label) if isinstance(label, str) else label
+
+
 def weights_of_classes(class_weight: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """The weight (n,) of each image by its class: 'balanced', or a dictionary, by default 1."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         return balancing(codes)
+    if isinstance(class_weight, Mapping):
+        class_weight = {_composed(label): weight for label, weight in class_weight.items()}
     if not isinstance(class_weight, Mapping) or class_weight.keys() - set(_items(classes)):
         raise ValueError(
             f"class_weight is {class_weight!r}, expected 'balanced', or weights by the classes "

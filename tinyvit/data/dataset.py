@@ -11,6 +11,7 @@ import numpy as np
 from tinyvit.support.errors import UserError, class_name, nearest
 from tinyvit.support.figures import counted
 
+PURPOSES = {"train": "to train on", "validation": "for validation", "test": "to test on"}
 Counter = Callable[[int, int], None]  # is called with how much is done, and how much there is in all
 Note = Callable[[str], None]  # a line to show to the user
 
@@ -55,12 +56,18 @@ class ImageSet:
 
     def __post_init__(self) -> None:
         images, labels = self.images, self.labels
+        for name, given in (("images", images), ("labels", labels)):
+            if not hasattr(given, "dtype"):
+                raise ValueError(f"{name} are a {type(given).__name__}, expected an array")
         if images.dtype != np.uint8 or images.ndim != 4 or images.shape[-1] != 3:
             raise ValueError(f"images are {images.dtype} {images.shape}, expected uint8 (n, H, W, 3)")
         if isinstance(images, np.ndarray) and not images.flags.c_contiguous:
             raise ValueError("images are not C-contiguous")
         if labels.dtype != np.int64 or labels.shape != images.shape[:1]:
             raise ValueError(f"labels are {labels.dtype} {labels.shape}, expected int64 {images.shape[:1]}")
+        if self.names and len(self.names) != len(labels):
+            there_are = f"there {'is' if len(self.names) == 1 else 'are'} {counted(len(self.names), 'name')}"
+            raise ValueError(f"{there_are}, expected {len(labels)} or none")
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -230,6 +237,10 @@ def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
     train, test = kept(dataset.train), kept(dataset.test)
     validation = kept(dataset.validation) if dataset.validation else None
     found = replace(dataset, classes=tuple(names), train=train, test=test, validation=validation)
+    for part, purpose in PURPOSES.items():
+        if getattr(dataset, part) and not getattr(found, part):
+            listed = ", ".join(map(repr, names))
+            raise UserError(f"{dataset.name} has no images of {listed} {purpose}: keep other classes.")
     left_out = dict.fromkeys(dataset.file_names() - found.file_names(), "--only leaves its class out")
     return replace(found, left_out=dataset.left_out | left_out)
 

@@ -30,7 +30,7 @@ from tinyvit.data.folder_files import (
     images_by_class,
     name_below,
 )
-from tinyvit.data.image_files import files_below
+from tinyvit.data.image_files import files_below, readable_formats
 from tinyvit.data.label_table import find_listed
 from tinyvit.data.photos import PhotoFit, read_photos, what_was_cropped
 from tinyvit.support.cores import available_memory
@@ -167,7 +167,8 @@ class PhotoCache:
         stats = [(str(file.relative_to(folder)), file.stat()) for file in self.files]
         lines = [f"{name} {each.st_size} {each.st_mtime_ns}" for name, each in stats]
         self._folder = _digest(f"{folder.resolve()} {size}{'' if fit in (None, 'crop') else f' {fit}'}")
-        self._stamp = _digest("\n".join([f"{_WAY} {PIL.__version__}", *lines]))
+        readers = f"{_WAY} {PIL.__version__} {' '.join(sorted(readable_formats()))}"  # pillow-heif may come
+        self._stamp = _digest("\n".join([readers, *lines]))
 
     @property
     def path(self) -> Path:

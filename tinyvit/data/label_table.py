@@ -14,11 +14,11 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from tinyvit.data.dataset import PURPOSES
 from tinyvit.data.folder_files import Classes, Found, composed, name_below
 from tinyvit.data.image_files import files_below
 from tinyvit.data.parts import (
     NAMES,
-    PURPOSES,
     doubtful,
     holds_parts,
     is_missing,
@@ -113,10 +113,12 @@ def _matched(
 def _finder(path: Path, table: Path, images: Iterable[Path]) -> Find:
     """A function that returns the images below path which a name in the table may mean."""
     by_name: dict[str, list[Path]] = {}
+    shortened: dict[str, list[Path]] = {}
     for file in images:
         below = composed(file.relative_to(path).as_posix())
-        for spelling in {below, os.path.splitext(below)[0]}:
-            by_name.setdefault(spelling, []).append(file)
+        by_name.setdefault(below, []).append(file)
+        shortened.setdefault(os.path.splitext(below)[0], []).append(file)
+    by_name = shortened | by_name  # a whole name means its own file, even if a.jpg.webp lies beside a.jpg
     bases = os.path.abspath(path), os.path.abspath(table.parent)
     roots = {composed(root.rstrip(os.sep) + os.sep) for root in (bases[0], os.path.realpath(path))}
 
@@ -147,7 +149,7 @@ def _rows(table: Path, find: Find) -> list[list[str]]:
         text = read_text(table, _MOST).removeprefix("\ufeff")
 
         def read(delimiter: str) -> Iterator[list[str]]:
-            for row in csv.reader(io.StringIO(text), delimiter=delimiter):
+            for row in csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True):
                 if any(cells := [cell.strip() for cell in row]):
                     yield cells
 

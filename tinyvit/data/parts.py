@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tinyvit.data.dataset import Dataset, ImageSet, Note
+from tinyvit.data.dataset import PURPOSES, Dataset, ImageSet, Note
 from tinyvit.support.errors import UserError, class_name
 
 T = TypeVar("T")
@@ -28,7 +28,6 @@ NAMES = {
 _SPLIT = ("split", "subset", "partition", "usage", "phase")
 _YES, _NO = ("true", "yes", "t", "y", "1"), ("false", "no", "f", "n", "0")
 _FLAGS = {*_YES, *_NO}
-PURPOSES = {"train": "to train on", "validation": "for validation", "test": "to test on"}
 Given = tuple[np.ndarray, np.ndarray, tuple[str, ...]]  # images, their labels as they came, perhaps names
 
 

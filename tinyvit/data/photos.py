@@ -75,11 +75,15 @@ class PhotoFit:
         return math.prod(min(1.0, side / framed) for side, framed in zip(self.size, self.frame, strict=True))
 
     def at(self, size: tuple[int, int]) -> PhotoFit:
-        """The same for images of another (height, width), with frame and edge scaled in proportion."""
-        by = [new / old for new, old in zip(size, self.size, strict=True)]
+        """The same for images of another (height, width), with the frame scaled in proportion.
+
+        Their patches are taken to cover them: an edge that is cut off belongs to one size alone.
+        """
+        if size == self.size:
+            return self
+        by = [new / (old + cut) for new, old, cut in zip(size, self.size, self.edge, strict=True)]
         frame = max(1, round(self.frame[0] * by[0])), max(1, round(self.frame[1] * by[1]))
-        edge = round(self.edge[0] * by[0]), round(self.edge[1] * by[1])
-        return replace(self, frame=frame, size=size, edge=edge)
+        return replace(self, frame=frame, size=size, edge=(0, 0))
 
     def covered_by(self, patch_size: int) -> PhotoFit:
         """The same without the edge that patches from the upper left on do not cover."""

@@ -98,6 +98,8 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
 
 def left_out(model: Model, layout: str, fit: PhotoFit | None) -> list[str]:
     """The properties that a file of that layout, or a 'page', cannot hold: sentences without a full stop."""
+    if model.texts:
+        return ["its side of texts, by which it knows words, is not included: keep the files it came from"]
     if layout not in ("official", "torch", "page"):
         return []
     usual = fit_for(model.config.image_size, None)

@@ -283,3 +283,14 @@ def test_samples_that_do_not_fit_are_refused_and_no_page_is_written(tmp_path, co
     with pytest.raises(UserError, match=complaint):
         model.save_page(tmp_path / "page.html", pixels_for(model, count) if count else None, labels)
     assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("name", ["model.npz", "page", "page.htm"])
+def test_a_page_has_the_name_of_a_page(tmp_path, name):
+    model = random_model()
+    model.save(tmp_path / "model.npz")
+    before = (tmp_path / "model.npz").read_bytes()
+    with pytest.raises(UserError, match=r"does not end in \.html"):
+        model.save_page(tmp_path / name)
+    assert [each.name for each in tmp_path.iterdir()] == ["model.npz"]
+    assert (tmp_path / "model.npz").read_bytes() == before

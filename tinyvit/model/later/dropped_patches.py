@@ -41,5 +41,8 @@ def _check(config: ViTConfig) -> None:
 
 
 PART = Part(
-    {"patch_dropout": 0.0}, {"stem": _stem}, check=_check, known_to={"patch_dropout": "cpu onnx page"}
+    {"patch_dropout": 0.0},
+    {"stem": _stem},
+    check=_check,
+    known_to={"patch_dropout": "cpu onnx page plain timm"},
 )
