@@ -362,6 +362,7 @@ def test_a_column_of_labels_is_scored_as_it_is_learned(fitted):
         ({"batch_size": 0}, "batch_size is 0, expected"),
         ({"epochs": -1}, "epochs is -1, expected"),
         ({"early_stopping": True, "n_iter_no_change": 0}, "n_iter_no_change is 0, expected"),
+        ({"early_stopping": True, "n_iter_no_change": None}, "n_iter_no_change is None, expected a whole"),
         ({"early_stopping": True, "validation_fraction": 1.0}, "validation_fraction is 1.0, expected"),
         ({"weights": "nowhere"}, "nowhere"),
         ({"threads": -1}, "threads is -1, expected"),
@@ -492,6 +493,37 @@ def test_it_stops_early_with_the_best_on_images_held_out(monkeypatch):
     np.testing.assert_array_equal(again.predict_proba(images), classifier.predict_proba(images))
     monkeypatch.undo()
     assert ViTClassifier(epochs=1, threads=1).fit(images, labels).validation_scores_ is None
+
+
+@pytest.mark.parametrize("state", [7, None, np.random.RandomState(3)])
+def test_a_warm_start_is_judged_on_images_that_no_fit_has_learned_from(state):
+    seen = set()
+
+    def noted(image, rng):
+        seen.add(image.tobytes())
+        return image
+
+    images = np.random.default_rng(0).integers(0, 256, (60, 8, 8, 3), dtype=np.uint8)
+    settings = {"epochs": 1, "crop_padding": 0, "augment": noted, "batch_size": 5, "threads": 1}
+    settings |= {"early_stopping": True, "validation_fraction": 0.25}
+    classifier = ViTClassifier(random_state=state, warm_start=True, **settings)
+    for _ in range(4):
+        classifier.fit(images, np.arange(60) % 2)
+    assert len(seen) == 45
+
+
+@pytest.mark.parametrize(("given", "size"), [(99, 50), (11, 10), (7, 50)])
+def test_a_pass_over_a_piece_sees_nearly_all_of_it(given, size):
+    seen = set()
+
+    def noted(image, rng):
+        seen.add(image.tobytes())
+        return image
+
+    images = np.random.default_rng(0).integers(0, 256, (given, 8, 8, 3), dtype=np.uint8)
+    classifier = ViTClassifier(batch_size=size, augment=noted, crop_padding=0, threads=1)
+    classifier.partial_fit(images, np.arange(given) % 2, classes=[0, 1])
+    assert len(seen) >= given - 1
 
 
 def test_a_warm_start_goes_on_with_the_same_classes_and_images(fitted):

@@ -141,6 +141,7 @@ class ViTClassifier:
     _size: tuple[int, int] = field(init=False)  # theirs, before they were fitted to the model
     _fits_photos: bool = field(init=False)  # whether the model is one of weights
     _calls: int = field(init=False)  # to go on, since the first fit
+    _split: int = field(init=False)  # the seed by which all these calls hold out images
 
     def fit(self, X: Given, y: Labels, sample_weight: np.ndarray | None = None) -> ViTClassifier:
         """Train on images X and labels y, (n,); returns the classifier itself.
@@ -206,13 +207,14 @@ class ViTClassifier:
             images = pixels.images(X)
         size, calls = images.shape[1:3], self._calls + 1 if goes_on else 0
         seed = (self._seed() + calls) % 2**64  # each call makes other random choices
+        split = self._split if goes_on else seed
         model = copy.deepcopy(self.model_) if goes_on else self._new_model(start, images, known, seed)
         model.threads = self.threads
         images = _as_seen(model, images)
         settings: dict[str, Any] = {"seed": seed, "progress": bool(self.verbose)}
         if self.early_stopping and not one_pass:
             count = max(1, round(self.validation_fraction * len(codes)))
-            held_out = chosen_to_hold_out(codes, known.tolist(), count, seed)
+            held_out = chosen_to_hold_out(codes, known.tolist(), count, split)
             settings["validation"] = images[held_out], codes[held_out]
             settings["patience"] = self.n_iter_no_change
             images, codes, weights = images[~held_out], codes[~held_out], weights[~held_out]
@@ -222,7 +224,9 @@ class ViTClassifier:
             settings["sample_weight"] = weights
         settings |= self._fit_settings(len(images), size, fine_tuning=fits_photos)
         if one_pass:
+            batches = -(-len(codes) // self.batch_size)  # of one size, so that hardly an image is left over
             settings |= {"epochs": 1, "warmup_epochs": 0, "decay": "constant"}
+            settings["batch_size"] = len(codes) // batches
         model.fit(images, codes, **settings)
         scores = [epoch["validation_accuracy"] for epoch in model.history if "validation_accuracy" in epoch]
         self.losses_ = self.losses_ if goes_on and one_pass else []
@@ -230,7 +234,7 @@ class ViTClassifier:
         self.n_iter_, self.validation_scores_ = len(self.losses_), scores or None
         self.model_ = model  # only now, as all here: a fit that fails changes nothing
         self.classes_, self._pixels, self._size = known, pixels, size
-        self._fits_photos, self._calls = fits_photos, calls
+        self._fits_photos, self._calls, self._split = fits_photos, calls, split
         self.n_features_in_ = int(np.prod(X.shape[1:]))
         return self
 
@@ -319,8 +323,10 @@ class ViTClassifier:
         check_settings(batch_size=self.batch_size, threads=self.threads, whiten=self.whiten)
         if self.epochs is not None:
             check_settings(epochs=self.epochs)
-        if expected := table()["patience"].error(self.n_iter_no_change):
-            raise UserError(f"n_iter_no_change is {self.n_iter_no_change!r}, expected {expected}.")
+        if self.n_iter_no_change is None or table()["patience"].error(self.n_iter_no_change):
+            raise UserError(
+                f"n_iter_no_change is {self.n_iter_no_change!r}, expected a whole number of at least 1."
+            )
         if not (isinstance(self.validation_fraction, Real) and 0 < self.validation_fraction < 1):
             raise UserError(
                 f"validation_fraction is {self.validation_fraction!r}, expected a number above 0 and below 1."

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, TextIO
 
 from tinyvit.backend import Device, select_device
+from tinyvit.support.errors import UserError
 from tinyvit.support.limits import PATH
 from tinyvit.support.shell.command import Rare, path_text, png_path, some_path, typed
 from tinyvit.training.settings import LENGTHS, WARMUPS, Group, Row, few_settings, in_groups, table
@@ -63,10 +64,13 @@ def add_training_flags(
     without: Collection[str] = (),
 ) -> None:
     """The flags of a command that trains: settings of these groups, under their headings, and others."""
+    takes: list[str] = []
     for group in groups:
         flags = parser.add_argument_group(group.value)
         names = READING if group is Group.WEIGHTS else in_groups(group)
-        add_flags(flags, *(name for name in names if name not in {*without, *_WITHOUT_FLAG}), usual=usual)
+        own = [name for name in names if name not in {*without, *_WITHOUT_FLAG}]
+        add_flags(flags, *own, usual=usual)
+        takes += own
         if group is Group.DATA:
             add_download_flags(flags)
         elif group is Group.AUGMENTATION:
@@ -78,6 +82,7 @@ def add_training_flags(
             )
         elif group is Group.RUN:
             _add_run_flags(flags)
+    parser.set_defaults(takes=takes)
 
 
 def _add_run_flags(run: argparse._ActionsContainer) -> None:
@@ -116,8 +121,11 @@ def _add_run_flags(run: argparse._ActionsContainer) -> None:
 def settings_and_others(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings that were given, by flags or else in a file, and the other arguments of session.train."""
     chosen = vars(args)
-    others = {name: chosen.pop(name, None) for name in _NOT_SETTINGS}
+    others, takes = {name: chosen.pop(name, None) for name in _NOT_SETTINGS}, chosen.pop("takes")
     if others["config"] and (few := few_settings(others["config"])) is not None:
+        if foreign := sorted(few.keys() - {*takes}):
+            why = f"has {foreign[0]}, which is not a setting of this command: take it out."
+            raise UserError(f"{others['config']} {why}")
         replaced = {name for pair in (LENGTHS, WARMUPS) if chosen.keys() & {*pair} for name in pair}
         from_file = few.keys() - chosen.keys() - replaced
         chosen |= {name: few[name] for name in from_file}

@@ -3,7 +3,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tinyvit.data.dataset import Dataset, ImageSet, class_names, hold_out, keep_classes, take_share
+from tinyvit.data.dataset import (
+    Dataset,
+    ImageSet,
+    chosen_to_hold_out,
+    class_names,
+    hold_out,
+    keep_classes,
+    take_share,
+)
 from tinyvit.support.errors import UserError
 
 
@@ -205,3 +213,11 @@ def test_a_share_is_held_out_as_that_many_images_are(share, count):
     found, expected = hold_out(data, share, 5), hold_out(data, count, 5)
     np.testing.assert_array_equal(found.validation.images, expected.validation.images)
     assert len(found.validation) == count
+
+
+@pytest.mark.parametrize("first", [0, 9])
+def test_a_class_of_one_image_keeps_it_whatever_its_place(first):
+    labels = np.arange(10).repeat(11)
+    labels = labels[(labels != first) | (np.arange(110) % 11 == 0)]  # 100 images, one of this class
+    held_out = chosen_to_hold_out(labels, [*"abcdefghij"], 10, seed=0)
+    assert held_out.sum() == 10 and not held_out[labels == first].any()

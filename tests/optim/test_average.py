@@ -27,6 +27,16 @@ def test_it_is_the_weighted_mean_of_the_formula(seed, dtype, decay, steps):
     assert (params.flat == path[steps]).all()
 
 
+@given(seed=seeds(), dtype=dtypes(), decay=st.sampled_from([0.1, 0.5, 0.999]))
+def test_what_does_not_learn_is_its_own_average_to_the_last_bit(seed, dtype, decay):
+    params = Params(np.random.default_rng(seed).standard_normal(9).astype(dtype), ROWS)
+    average = Average(params, decay)
+    for t in range(1, 50):
+        params["a.bias"][...] += 1
+        average.update(t)
+    np.testing.assert_array_equal(average.flat[:6], params.flat[:6])
+
+
 def test_the_parameters_are_their_average_within_and_themselves_afterwards_even_after_an_error():
     params = Params(np.arange(9.0), ROWS)
     average = Average(params, 0.9)

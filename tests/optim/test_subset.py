@@ -7,14 +7,14 @@ from tests.helpers import tiny_config
 from tinyvit.data import plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.gradcheck import random_params
-from tinyvit.model import Params, layout
+from tinyvit.model import Params, layout, preset
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import LoRA, SubsetOptimizer, frozen_blocks, make_optimizer, rates
 from tinyvit.support.errors import UserError
 from tinyvit.training.learning import make_learning
 from tinyvit.training.settings import Settings
 
-CONFIG = tiny_config(layers=3)
+CONFIG = tiny_config(layers=3, layer_scale=0.1, qk_norm=True)
 NAMES = [row.name for row in layout(CONFIG)]
 
 
@@ -70,6 +70,13 @@ def test_parts_that_are_frozen_go_by_name(freeze, expected):
 def test_a_part_that_is_not_there_is_an_error_that_names_it(freeze):
     with pytest.raises(UserError, match="--freeze has"):
         frozen_names(freeze)
+
+
+def test_a_resnet_has_no_blocks_to_freeze():
+    config = preset("resnet-nano", 32, 3)
+    for freeze, said in (("blocks.0", "the model has no blocks"), ("foo", "matrices, or the beginning")):
+        with pytest.raises(UserError, match=said):
+            rates(layout(config), 0, freeze)
 
 
 def test_something_has_to_learn():

@@ -281,3 +281,28 @@ def test_a_resumed_run_does_with_a_setting_what_it_may(name):
     assert what_changed(before.as_dict(), back, after) == {}
     undone = {name: pair[::-1] for name, pair in recorded.items()}
     assert what_changed(before.as_dict(), back, before) == undone
+
+
+def test_fine_tuning_that_is_repeated_with_lora_has_the_optimiser_of_lora():
+    def choices(repeated, **chosen):
+        settings = new_settings(chosen, repeated, select_device("cpu"))
+        return settings.optimizer, settings.lr
+
+    before = new_settings({"weights": "Ti_16-384", "model": ""}, None, select_device("cpu"))
+    assert (before.optimizer, before.lr) == ("sgd", 0.01)
+    expected = choices(None, weights="Ti_16-384", model="", lora=2)
+    assert choices(before, lora=2) == expected == ("adamw", 1e-3)
+    assert choices(before, lora=2, lr=0.5) == ("adamw", 0.5)
+    assert choices(before, lora=2, optimizer="sgd") == choices(before) == ("sgd", 0.01)
+    tuned = replace(before, lora=4, optimizer="sgd", lr=0.3)
+    assert choices(tuned, lora=2) == ("sgd", 0.3)  # as the user had chosen with LoRA
+
+
+def test_a_resumed_run_may_crop_in_the_other_way_and_by_steps_count_on_in_epochs():
+    before = Settings(dataset="shapes", model="nano/4", crop_padding=4, steps=10, epochs=3, threads=1)
+    run = SimpleNamespace(path="runs/a", settings=lambda: before, changed=list)
+    after = resumed_settings(run, None, {"crop_scale": 0.5})
+    assert (after.crop_scale, after.crop_padding) == (0.5, 0)
+    assert resumed_settings(run, None, {"lr": 0.5}).steps == 10
+    whole = resumed_settings(run, None, {"epochs": 3})
+    assert (whole.epochs, whole.steps) == (3, None)

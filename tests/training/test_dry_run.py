@@ -68,5 +68,16 @@ def test_mistakes_are_one_line(go, tmp_path, monkeypatch):
     assert_one_line(go(train, "--dry-run", "--model", "huge/4"), "unknown model 'huge/4'")
     (tmp_path / "few.json").write_text('{"learning_rate": 1}')
     assert_one_line(go(train, "--config", "few.json"), "few.json", "learning_rate (did you mean lr?)")
+    for command, few, said in (
+        (train, '{"resolution": 16}', "has resolution, which is not a setting of this command"),
+        (finetune, '{"layers": 7}', "has layers, which is not a setting of this command"),
+        (finetune, '{"recipe": "cpu-8-minutes"}', "has recipe, which is not a setting of this command"),
+        (pretrain, '{"smoothing": 0.1}', "has smoothing, which is not a setting of this command"),
+        (train, '{"epochs": 3, "steps": 5}', "has both epochs and steps: give one"),
+        (train, '{"warmup_epochs": 1, "warmup_steps": 5}', "has both warmup_epochs and warmup_steps"),
+    ):
+        (tmp_path / "few.json").write_text(few)
+        words = ("Ti_16-384",) if command is finetune else ()
+        assert_one_line(go(command, *words, "--config", "few.json"), f"few.json {said}")
     (tmp_path / "few.json").write_text('{"lr": 0}')
     assert_one_line(go(train, "--config", "few.json"), "few.json has 0 for the setting lr", "above 0")

@@ -63,6 +63,19 @@ def test_fine_tuning_is_repeated_from_its_config_as_it_was(go, tuned, tmp_path):
     assert_same_run(tmp_path / "again", tuned)
 
 
+def test_fine_tuning_is_repeated_in_another_folder_from_the_same_weights(
+    go, base, others, tmp_path, monkeypatch
+):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    shutil.copytree(base, "start")
+    assert go(finetune, "start", *onto(others, "run", "--epochs", "1"))[0] == 0
+    monkeypatch.chdir(tmp_path)
+    assert config(tmp_path / "here" / "run")["settings"]["weights"] == str(tmp_path / "here" / "start")
+    assert go(finetune, "--config", "here/run/config.json", "--out", "again")[0] == 0
+    assert_same_run(tmp_path / "again", tmp_path / "here" / "run")
+
+
 def config(run):
     return json.loads((run / "config.json").read_text("utf-8"))
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -86,6 +87,7 @@ NOTHING_LEARNS = [
     (pretrain, "--freeze head", NEW_HEAD),
     (finetune, "--lora 10000", "--lora 10,000 is more than the rank of the matrices, which is 64 at most"),
     (train, "--lora 33 --width 32", "--lora 33 is more than the rank of the matrices, which is 32 at most"),
+    (finetune, "--lora-alpha 4", "--lora-alpha has no effect without --lora: give --lora RANK too"),
     (finetune, "--lora 2 --freeze stem", "LoRA is for attention that is frozen, and all of it would learn"),
     (finetune, "--lora 2 --layer-decay 0.5", TOGETHER),
     (train, "--lora 2 --layer-decay 0.5", TOGETHER),
@@ -137,6 +139,8 @@ def test_a_usual_batch_that_does_not_fit_the_images_is_smaller(images, batch):
     few = fitted_to_data(settings, images, {"recipe": "cpu-8-minutes"})
     assert (few.batch_size, few.recipe) == (batch, "cpu-8-minutes" if batch == 128 else None)
     assert fitted_to_data(settings, images, {"batch_size": 128}).batch_size == 128
+    thrice = fitted_to_data(replace(settings, repeats=3), images, {})
+    assert 3 <= thrice.batch_size == max(batch, 4)
 
 
 def test_seventeen_photos_and_no_flags(go, photos, tmp_path):

@@ -298,6 +298,8 @@ def test_a_report_that_returns_true_makes_its_epoch_the_last(answer, epochs):
         ({"repeats": 9, "batch_size": 8}, "a batch of 8 images cannot hold an image 9 times: give a smaller"),
         ({"accumulate": 9, "batch_size": 8}, "cannot be computed in 9 parts: give a smaller accumulate"),
         ({"augment_ops": 3}, "augment_ops is a setting of randaugment"),
+        ({"lora_alpha": 4.0}, "lora_alpha has no effect without lora"),
+        ({"epochs": 1, "steps": 30}, "epochs is 1, but training is 30 steps long, which is .* epochs"),
         ({"recipe": "mine"}, "there is no recipe 'mine', expected one of: cpu-8-minutes"),
         ({"warmup_steps": 9, "steps": 8}, "the warm-up of 9 steps is longer than the run of 8 steps"),
         ({"sample_weight": [1, 2]}, r"sample_weight is \[1, 2\], expected a number, 0 or more, for each"),

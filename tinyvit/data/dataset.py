@@ -260,7 +260,10 @@ def one_of_each(labels: np.ndarray, count: int) -> np.ndarray:
 
 
 def _shares(sizes: np.ndarray, count: int) -> np.ndarray:
-    """count split in proportion to sizes, rounded down; what remains goes to those that lost most."""
+    """count split in proportion to sizes, rounded down; what remains goes to those that lost most.
+
+    Those that it would take whole come last.
+    """
     shares, lost = np.divmod(count * sizes, sizes.sum())
-    shares[np.argsort(-lost, kind="stable")[: count - shares.sum()]] += 1
+    shares[np.lexsort((-lost, shares + 1 >= sizes))[: count - shares.sum()]] += 1
     return shares

@@ -3,11 +3,13 @@
 After update number t, counted from 1, with w the weights and d the chosen decay, such as 0.999:
 
     d_t = min(d, (1 + t) / (10 + t))                                                       (1)
-    average <- d_t average + (1 - d_t) w                                                   (2)
+    average <- average + (1 - d_t) (w - average)                                           (2)
 
 Every update also moves the weights in a direction that only its own batch asked for. Those moves differ from
 batch to batch and cancel in the average, which reaches back about 1 / (1 - d) updates. A learning rate that
 falls to zero does the same at the end of training; the average does it at any time.
+
+A weight that is frozen is its own average, to the last bit.
 
 With d_t = d from the start, the random first weights would still be a third of the average after 1 / (1 - d)
 updates. With (1), as in TensorFlow's ExponentialMovingAverage, it reaches back over a ninth of the updates so
@@ -32,8 +34,7 @@ class Average:
         """Let the parameters after update number `step`, counted from 1, into the average."""
         decay = min(self.decay, (1 + step) / (10 + step))  #                                 eq. 1
         for part in chunks(self.flat):
-            self.flat[part] *= decay
-            self.flat[part] += (1 - decay) * self.params.flat[part]  #                       eq. 2
+            self.flat[part] += (1 - decay) * (self.params.flat[part] - self.flat[part])  #   eq. 2
 
 
 @contextmanager

@@ -51,27 +51,30 @@ def _group(name: str, layers: int) -> int:
     return layers if name.startswith("norm.") else int(min(depth(name), layers + 1))
 
 
+def _is_norm_or_bias(row: ParamSpec) -> bool:
+    return len(row.shape) == 1 and (row.name.endswith(".bias") or "norm" in row.name)
+
+
 def _members(part: str, rows: tuple[ParamSpec, ...], layers: int) -> list[str]:
     """The names of the parameters that a part of --freeze stands for."""
     if span := _BLOCKS.fullmatch(part):
         first, last = int(span[1]), int(span[2] or span[1])
         if not first <= last < layers:
-            raise UserError(
-                f"--freeze has {part!r}, but the blocks of the model are blocks.0 to blocks.{layers - 1}."
-            )
+            has = f"the blocks of the model are blocks.0 to blocks.{layers - 1}"
+            raise UserError(f"--freeze has {part!r}, but {has if layers else 'the model has no blocks'}.")
         return [row.name for row in rows if first < depth(row.name) <= last + 1]
     is_head = {row.name: row.name.split(".")[0] in _HEADS for row in rows}
     members = {
         "stem": lambda row: depth(row.name) == 0,
         "backbone": lambda row: not is_head[row.name],
-        "matrices": lambda row: not is_head[row.name] and (len(row.shape) > 1 or row.name == "class_token"),
+        "matrices": lambda row: not (is_head[row.name] or _is_norm_or_bias(row)),
     }.get(part, lambda row: part != "" and f"{row.name}.".startswith(f"{part}."))
     names = [row.name for row in rows if members(row)]
     if not names:
         parts = dict.fromkeys(row.name.split(".")[0] for row in rows)
+        blocks = f"blocks.0-{layers - 1} or the like, " if layers else ""
         raise UserError(
             f"--freeze has {part!r}, which is no part of the model: expected {', '.join(_NAMED)}, "
-            f"blocks.0-{layers - 1} or the like, or the beginning of a parameter's name, such as "
-            f"{', '.join(list(parts)[:3])}."
+            f"{blocks}or the beginning of a parameter's name, such as {', '.join(list(parts)[:3])}."
         )
     return names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,10 +55,10 @@ def new_trainer(
         told = training_note(device, usual_name(settings.model), length(settings))
         context.progress.note(told if from_recipe else device.note)
     settings, dataset, weights = prepared(settings, fixed, context)
-    if settings.data_dir is not None:  # recorded so that commands in other folders find it too
-        settings = replace(settings, data_dir=str(Path(settings.data_dir).absolute()))
-    if settings.labels is not None:
-        settings = replace(settings, labels=str(Path(settings.labels).absolute()))
+    for name in ("data_dir", "labels", "weights"):  # recorded so that commands in other folders find them too
+        place = getattr(settings, name)
+        if place is not None and (name != "weights" or os.path.exists(place)):  # not a known name
+            settings = replace(settings, **{name: str(Path(place).absolute())})
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, context)
     classes = () if settings.target else dataset.classes

@@ -165,11 +165,17 @@ def fit_settings(given: dict[str, Any], images: int, threads: int | None) -> Set
         given = given | {"batch_size": min(given["batch_size"], images)}
     settings = _completed(usual, given | {"threads": threads}, FROM_SCRATCH_WITH)
     _check_together(settings, given)
-    return fitted_to_data(settings, images, given)
+    fitted = fitted_to_data(settings, images, given)
+    if settings.steps and given.get("epochs") not in (None, fitted.epochs):
+        long = f"{counted(settings.steps, 'step')} long, which is {counted(fitted.epochs, 'epoch')}"
+        raise UserError(f"epochs is {given['epochs']}, but training is {long}: give only one of the two.")
+    return fitted
 
 
 def _check_together(settings: Settings, chosen: dict[str, Any]) -> None:
     """Raise UserError for choices that would do nothing in this run, or that it cannot have."""
+    if chosen.get("lora_alpha") is not None and settings.lora is None:
+        raise UserError("--lora-alpha has no effect without --lora: give --lora RANK too, or omit it.")
     idle = [name for name in _OF_RANDAUGMENT if chosen.get(name) not in (None, getattr(Settings, name))]
     if settings.augment != "randaugment" and idle:
         raise UserError(
@@ -239,7 +245,8 @@ def _not_repeated(
     differing = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
     anew |= {name: usual.get(name, getattr(Settings, name)) for name in differing}
     if repeated.weights:
-        return anew
+        is_new = "lora" in chosen and not repeated.lora and "optimizer" not in chosen
+        return anew | LORA if is_new else anew
     if "weights" in chosen:
         return anew | dict.fromkeys(SHAPE) | {name: getattr(Settings, name) for name in ("init", "whiten")}
     if is_resnet(chosen.get("model", repeated.model)) == is_resnet(repeated.model):
@@ -274,7 +281,8 @@ def fitted_to_data(settings: Settings, images: int, fixed: dict[str, Any]) -> Se
     if settings.weights:
         settings = replace(settings, **fitted_fine_tuning(images, fixed))
     elif settings.batch_size > images and "batch_size" not in fixed:
-        settings = replace(settings, batch_size=small_batch(settings.batch_size, images), recipe=None)
+        size = small_batch(settings.batch_size, images, least=settings.repeats)
+        settings = replace(settings, batch_size=size, recipe=None)
     length, steps = _length_in_epochs(settings, images), max(1, images // settings.batch_size)
     if "warmup_epochs" not in fixed:  # a short run has no time for a long warm-up
         settings = replace(settings, warmup_epochs=min(settings.warmup_epochs, length / 4))
@@ -350,8 +358,9 @@ def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict
                 f"{run.path} was started for {before:,} {name}: a resumed run can be made longer, not "
                 f"shorter. Omit --{name}, or give a larger number."
             )
-    changed = replace(settings, **{name: chosen[name] for name in free | CHANGEABLE if name in chosen})
-    if chosen.get("epochs", 0) > settings.epochs:
+    now = {name: chosen[name] for name in free | CHANGEABLE if name in chosen}
+    changed = replace(settings, **(_without_other_crops(chosen) | now))
+    if "epochs" in chosen:
         changed = replace(changed, steps=None)
     if any(getattr(changed, name) != getattr(settings, name) for name in CHANGEABLE):
         _check_together(changed, {name: chosen[name] for name in CHANGEABLE if name in chosen})

@@ -333,6 +333,9 @@ def few_settings(path: Path) -> dict[str, Any] | None:
             f"{path} has the setting {min(without_flag)}, which no flag gives: weights are the argument of "
             "tinyvit.finetune, and mpiexec starts the ranks. Take it out."
         )
+    for one, other in (LENGTHS, WARMUPS):
+        if {one, other} <= few.keys():
+            raise UserError(f"{path} has both {one} and {other}: give one, as the other has no effect.")
     return few
 
 

@@ -211,9 +211,9 @@ def settings_of(name: str) -> dict[str, Any]:
     return given | {"recipe": name}
 
 
-def small_batch(usual: int, images: int) -> int:
+def small_batch(usual: int, images: int, least: int = 1) -> int:
     """A batch of the usual size or, if there are few images, so small that an epoch has 16 steps."""
-    while usual > 1 and 16 * usual > images:
+    while usual >= 2 * least and 16 * usual > images:
         usual //= 2
     return usual
 
