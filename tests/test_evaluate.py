@@ -452,6 +452,17 @@ def test_answers_that_are_no_numbers_are_not_judged(go, trained, labelled, tmp_p
     assert not (tmp_path / "a.csv").exists()
 
 
+def test_at_another_resolution_the_photos_of_a_run_are_read_at_that_size(go, photos, trained, tmp_path):
+    rng, photos = np.random.default_rng(0), shutil.copytree(photos, tmp_path / "photos")
+    for path in photos.glob("*/*"):
+        Image.fromarray(rng.integers(0, 256, (32, 32, 3), dtype=np.uint8)).save(path)
+    given = ("--data-dir", photos, "--resolution", "16", "--json")
+    found = json.loads(go(evaluate, trained, *given)[1])["files"]
+    model = load(trained).at_resolution(16)
+    expected = model.probabilities([photos / each["file"] for each in found]).max(axis=1)
+    np.testing.assert_allclose([each["probability"] for each in found], expected, atol=1e-5)
+
+
 def test_a_run_on_other_data_is_judged_on_a_folder_with_labels(go, photos, few_shapes, tmp_path):
     flags = ("--dataset", "shapes", "--steps", "1", "--model", "nano/8", "--width", "16", "--layers", "1")
     assert go(train, *flags, "--out", tmp_path / "run")[0] == 0

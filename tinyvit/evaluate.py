@@ -187,7 +187,7 @@ def _images(
         raise UserError(
             "--split all judges a folder of images: name it with --data-dir, or choose another split."
         )
-    data = load_data_of_run(run, args.data_dir, progress)
+    data = load_data_of_run(run, args.data_dir, progress, model.config)
     if getattr(data, split) is None:
         raise UserError(f"{args.run} was trained without a validation split: choose --split test or train.")
     return getattr(data, split), f"{split} ", None

@@ -116,7 +116,7 @@ def samples_of_run(run: RunFolder, data_dir: Path | None, config: ViTConfig) -> 
     try:
         if needs_download(run, data_dir):
             return None
-        return choose_samples(config, load_data_of_run(run, data_dir, Progress()).test)
+        return choose_samples(config, load_data_of_run(run, data_dir, Progress(), config).test)
     except UserError:
         if data_dir is not None:
             raise

@@ -163,7 +163,8 @@ def _examples(
         if number:
             raise UserError(f"{args.model} is not a run and has no test images: name files or folders.")
         return None
-    dataset = load_data_of_run(run, args.data_dir, Progress(sys.stderr if args.json else sys.stdout))
+    aside = sys.stderr if args.json else sys.stdout
+    dataset = load_data_of_run(run, args.data_dir, Progress(aside), model.config)
     return examples_of(dataset.test, number or max(USUAL[picture] for picture in looking))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from tinyvit.data import (
     BROUGHT,
+    PHOTOS,
     Dataset,
     ImageSet,
     hold_out,
@@ -108,10 +109,11 @@ def _what_is_used(dataset: Dataset) -> str:
     )
 
 
-def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) -> Dataset:
+def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress, config: ViTConfig) -> Dataset:
     """The data set that a run was trained on, with the same split; data_dir says where it is if it has moved.
 
-    If its files have changed, a note says which. Raises UserError if its classes are not those of the run.
+    Photos are read at the size of a model, which need not be that of its training. If the files have changed,
+    a note says which. Raises UserError if their classes are not those of the run.
     """
     settings = run.settings()
     if data_dir is None and settings.data_dir and not Path(settings.data_dir).exists():
@@ -119,6 +121,8 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
             f"the data of {run.path} are no longer in {settings.data_dir}: specify where with --data-dir."
         )
     where = settings if data_dir is None else replace(settings, data_dir=str(data_dir))
+    if where.dataset in PHOTOS:
+        where = replace(where, image_size=max(config.image_size))
     if data_dir and where.labels and not Path(where.labels).exists():  # it may have moved with them
         table = Path(where.labels).name
         found = next((each / table for each in (data_dir, data_dir.parent) if (each / table).exists()), None)
