@@ -306,9 +306,10 @@ def is_text(node: ast.AST) -> bool:
 
 def _matched(pattern: ast.AST, node: ast.AST) -> dict[str, ast.AST] | None:
     """The nodes that the letters of a pattern stand for; one that comes twice has to stand for the same."""
-    found = match(pattern, node, {})
+    if (found := match(pattern, node, {})) is None:
+        return None
     letters = [each.id for each in ast.walk(pattern) if isinstance(each, ast.Name) and len(each.id) == 1]
-    if found is None or len(letters) == len(set(letters)):
+    if len(letters) == len(set(letters)):
         return found
     return found if ast.unparse(filled(pattern, found)) == ast.unparse(node) else None
 

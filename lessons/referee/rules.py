@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 
 from lessons.referee.words import MODULES
@@ -132,7 +131,9 @@ def rules() -> list[tuple[ast.AST, ast.AST, str]]:
     return [(parsed(right), parsed(wrong), says) for right, wrong, says in lines]
 
 
+@functools.cache
 def parsed(text: str) -> ast.AST:
+    """The tree of an expression, which many edits share: nobody changes it."""
     return ast.parse(text.strip(), mode="eval").body
 
 
@@ -158,11 +159,13 @@ def match(pattern, node, found: dict[str, ast.AST]) -> dict[str, ast.AST] | None
     return found
 
 
-def filled(template: ast.AST, found: dict[str, ast.AST]) -> ast.AST:
-    """A template with what was found for its letters."""
-
-    class Filled(ast.NodeTransformer):
-        def visit_Name(self, node):
-            return found.get(node.id, node)
-
-    return Filled().visit(copy.deepcopy(template))
+def filled(template, found: dict[str, ast.AST]):
+    """A template with what was found for its letters; it is itself left as it is."""
+    if isinstance(template, list):
+        return [filled(each, found) for each in template]
+    if isinstance(template, ast.Name):
+        return found.get(template.id, template)
+    if not isinstance(template, ast.expr | ast.keyword):
+        return template
+    fields = {name: filled(getattr(template, name), found) for name in template._fields}
+    return ast.copy_location(type(template)(**fields), template)
