@@ -74,13 +74,10 @@ def drawn_from_patches(config: ViTConfig, rows: Array) -> Array:
     row, and in a distilled model from the second as well; in other models from the rows of all patches. Where
     it is read from both, both count the same. What is drawn from tokens that are not patches is left out.
     """
-    T, names = config.patches, answering_tokens(config)
-    read = []
-    if "class token" in names:
-        read.append(rows[..., : config.num_special_tokens, -T:].mean(axis=-2))  # (..., T)
-    if "average patch" in names:
-        read.append(rows[..., -T:, -T:].mean(axis=-2))
-    drawn = _of_sum_1(sum(read[1:], read[0]))
+    T = config.patches
+    both = rows[..., : config.num_special_tokens, -T:], rows[..., -T:, -T:]
+    read = {"class token": both[:1], "average patch": both[1:]}.get(answering_tokens(config), both)
+    drawn = _of_sum_1(sum(each.mean(axis=-2) for each in read))  # (..., T)
     return drawn.reshape(*drawn.shape[:-1], *config.grid)
 
 
