@@ -211,3 +211,31 @@ def test_what_cannot_be_compared_is_one_line(go, trained, variant, tmp_path):
     with open(damaged / "metrics.jsonl", "a", encoding="utf-8") as file:
         file.write('{"epoch": 9, "st')
     assert_one_line(go(compare, trained, damaged), "line 9", "metrics.jsonl", "is damaged")
+
+
+def test_long_names_differ_in_the_table_wherever_they_differ(go, variant, tmp_path):
+    names = [f"photos-of-birds-lr-0.00{i}-batch-32-seed-0" for i in (1, 2)]
+    out = go(compare, *map(variant, names), "--out", tmp_path / "c.png")[1]
+    assert out.splitlines()[0].split() == names
+    ends = [f"{'photos-of-birds-of-all-kinds-' * 2}{i}" for i in (1, 2)]
+    first, second = go(compare, *map(variant, ends), "--out", tmp_path / "c.png")[1].splitlines()[0].split()
+    assert len(first) == len(second) == 31 and (first[-1], second[-1]) == ("1", "2")
+
+
+def test_a_terminal_obeys_no_name_and_no_setting(go, variant, tmp_path):
+    one, other = variant("new\nline"), variant("other", {"data_dir": "x\x1b[31my"})
+    out = go(compare, one, other, "--out", tmp_path / "c.png")[1]
+    assert out.splitlines()[0].split() == ["new\\nline", "other"]
+    assert row(out, "data dir")[-1] == "x\\x1b[31my"
+
+
+def test_curves_are_drawn_before_a_reader_of_the_table_leaves(variant, tmp_path, monkeypatch):
+    def leaves(*_, **__):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("builtins.print", leaves)
+    words = [variant("a"), variant("b"), "--out", tmp_path / "c.png"]
+    args = compare.parser().parse_args([*map(str, words)])
+    with pytest.raises(BrokenPipeError):
+        compare.main(args)
+    assert (tmp_path / "c.png").exists()

@@ -139,6 +139,9 @@ def test_what_cannot_be_written_is_one_line(go, trained, tmp_path):
     assert_one_line(
         go(export, trained, tmp_path / "a.npz", "--layout", "timm"), "does not suit the layout timm"
     )
+    assert_one_line(go(export, trained, tmp_path / "a.html", "--layout", "timm"), "--layout is for files")
+    for flags in (("--no-samples",), ("--data-dir", tmp_path)):
+        assert_one_line(go(export, trained, tmp_path / "a.npz", *flags), "are for a page")
     assert_one_line(go(export, tmp_path / "none", tmp_path / "a"), "is not a run folder")
     assert_one_line(go(export, trained, tmp_path / "there.npz" / "a"), "cannot create the folder")
     assert sorted(tmp_path.iterdir()) == before

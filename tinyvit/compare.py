@@ -11,7 +11,7 @@ from typing import Any
 
 from tinyvit.flags import add_json_flag
 from tinyvit.insight.pictures.curves import draw_comparison, judging_images
-from tinyvit.support.errors import UserError
+from tinyvit.support.errors import UserError, printable
 from tinyvit.support.figures import duration, short_names
 from tinyvit.support.shell.command import make_parser, png_path, run_command, some_path, usual_png
 from tinyvit.training.evaluation import COLOURS_RIGHT, rank
@@ -88,21 +88,24 @@ def main(args: argparse.Namespace) -> None:
     out = args.out or (None if args.json else usual_png(OUT))
     runs = [read_run(path, name) for path, name in zip(args.runs, short_names(args.runs), strict=True)]
     aside = sys.stderr if args.json else sys.stdout  # the JSON stands alone
+    of_two_tasks = len({run.target for run in runs}) > 1
+    has_curves = any(run.records for run in runs)
+    if out and has_curves and not of_two_tasks:  # before anything is printed, whose reader may leave
+        accuracy = COLOURS_RIGHT if runs[0].target else "accuracy"
+        draw_comparison([(run.name, run.records) for run in runs], out, accuracy)
     if args.json:
         print(json.dumps(as_json(runs, args.runs), indent=2))
     else:
         print_table(runs)
         print()
-    if len({run.target for run in runs}) > 1:
+    if of_two_tasks:
         print(f"{_TWO_TASKS}: no curves are drawn", file=aside)
         return
     if not runs[0].target and len({run.classes for run in runs}) > 1:
         print(f"{_TWO_TASKS}, since their classes differ", file=aside)
-    if out and not any(run.records for run in runs):
+    if out and not has_curves:
         raise UserError("there are no curves to draw: wait until one of these runs has finished an epoch.")
     if out:
-        accuracy = COLOURS_RIGHT if runs[0].target else "accuracy"
-        draw_comparison([(run.name, run.records) for run in runs], out, accuracy)
         print(f"wrote {out}", file=aside)
 
 
@@ -127,7 +130,9 @@ def print_table(runs: Sequence[Run]) -> None:
     without_labels = all(run.target for run in runs)
     columns = [_figures(run, without_labels) for run in runs]
     figures = [[label, *(column[label] for column in columns)] for label in columns[0]]
-    heading = ["", *(_shortened(run.name) for run in runs)]
+    names = [printable(run.name) for run in runs]
+    short = [_shortened(name) for name in names]
+    heading = ["", *(short if len({*short}) == len({*names}) else names)]
     widths = [max(map(len, column)) for column in zip(heading, *settings, *figures, strict=True)]
 
     def show(row: Sequence[str]) -> None:
@@ -201,11 +206,11 @@ def _word(value: Any) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else printable(str(value))
 
 
 def _shortened(name: str) -> str:
-    """The name, or its two ends, which are where the names of runs differ."""
+    """The name, or its two ends, which are where the names of runs usually differ."""
     half = (LONGEST_NAME - 3) // 2
     return name if len(name) <= LONGEST_NAME else f"{name[:half]}...{name[-half:]}"
 

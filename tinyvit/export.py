@@ -64,6 +64,10 @@ def main(args: argparse.Namespace) -> None:
     """Load the model, write it, and say where."""
     report = Progress().download(args.weights)
     as_page = args.out.suffix.lower() == ".html"
+    if as_page and args.layout:
+        raise UserError("--layout is for files of weights and folders: omit it for a page.")
+    if not as_page and (args.data_dir or args.no_samples):
+        raise UserError("--data-dir and --no-samples are for a page, which has sample images: omit them.")
     if as_page:  # before anything is downloaded
         check_replaceable(args.out)
     else:

@@ -85,7 +85,7 @@ def main(args: argparse.Namespace) -> int:
     aside = sys.stderr if args.json else sys.stdout  # for everything that is not a prediction
     model = _load(source, args, aside)
     names, classify = _classes(model, args)
-    output = Predictions("tinyvit.predict", names, args.top, args.json)
+    output = Predictions("tinyvit.predict", names, args.top, args.json, bool(args.csv or args.attention))
     sources = _find_images(words, output)
     before = output.errors
     read, seen = _predict(model, classify, sources, args, output)
@@ -93,13 +93,16 @@ def main(args: argparse.Namespace) -> int:
     if chosen_fit(model, args.fit).fit == "crop":
         for line in what_was_cropped(read):
             output.note(line)
+    wrote: list[str] = []
     if seen:
         _draw(seen, args.attention)
         some = f" with the first {len(seen)} of {readable:,} images" if len(seen) < readable else ""
-        print(f"wrote {args.attention}{some}", file=aside)
+        wrote.append(f"wrote {args.attention}{some}")
     if args.csv and read:
         write_csv(args.csv, output.table)
-        print(f"wrote {args.csv}", file=aside)
+        wrote.append(f"wrote {args.csv}")
+    for line in wrote:
+        print(line, file=aside)
     if output.errors and output.errors + len(read) > 1:
         output.note(f"read {counted(len(read), 'image')}; {output.errors:,} could not be read")
     return (1 if read else 2) if output.errors else 0

@@ -41,6 +41,8 @@ def main(args: argparse.Namespace) -> int:
     """Carry out the study, or list all of them; returns the exit status."""
     deadline = math.inf if args.minutes is None else time.monotonic() + 60 * args.minutes
     if args.name is None:
+        if args.out or args.minutes:
+            raise UserError("--out and --minutes are for a study: name one, or omit them.")
         list_studies(args)
         return 0
     if args.name not in STUDIES:
@@ -78,24 +80,24 @@ def show(plan: Plan, seeds: int) -> None:
     if not begun:
         return
     write_results(plan, seeds, rows)
-    draw(plan, rows)
+    picture = ", picture.png" if draw(plan, rows) else ""
     width = max(len(row.variant.name) for row in begun)
     for row in begun:
         mean, spread = row.mean("accuracy"), row.spread
         figure = "diverged" if mean is None else f"{100 * mean:5.1f}%"
         figure += "" if spread is None else f" ± {100 * spread:.1f}"
         print(f"  {row.variant.name:<{width}}  {figure:<13}  {counted(len(row.results), 'seed')}")
-    print(f"  {plan.out / 'table.md'}, results.json, picture.png")
+    print(f"  {plan.out / 'table.md'}, results.json{picture}")
 
 
-def draw(plan: Plan, rows: Sequence[Row]) -> None:
-    """Draw picture.png into the study's folder, if a run has an accuracy."""
+def draw(plan: Plan, rows: Sequence[Row]) -> bool:
+    """Draw picture.png into the study's folder, if a run has an accuracy; returns whether one has."""
     study, lines = plan.study, []
     for row in rows:
         x = row.mean(study.measured_x) if study.measured_x else row.variant.x
         lines.append(Found(row.variant.name, row.of("accuracy"), row.variant.lines, x))
     if not any(one.values for one in lines):
-        return
+        return False
     seeds = max(len(row.results) for row in rows)
     subtitle = f"{plan.dataset}, {plan.size}; dots: {seeds} seed{'s' if seeds != 1 else ''}"
     path = plan.out / "picture.png"
@@ -103,6 +105,7 @@ def draw(plan: Plan, rows: Sequence[Row]) -> None:
         draw_lines(study.question, subtitle, lines, study.x_name, study.x_label, path)
     else:
         draw_rows(study.question, subtitle, lines, path)
+    return True
 
 
 def seconds_left(plan: Plan, jobs: Sequence[Job], done: Sequence[Job]) -> float | None:
@@ -133,7 +136,8 @@ def again(args: argparse.Namespace) -> str:
     words = [args.name]
     for name, value in vars(args).items():
         if name != "name" and value != parser().get_default(name):
-            words += [f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value)]
+            flag, text = f"--{name.replace('_', '-')}", str(value).removesuffix(".0")
+            words += [f"{flag}={text}"] if text.startswith("-") else [flag, text]
     return f"{call('study')} {join(words)}"
 
 

@@ -82,7 +82,7 @@ PARTS = {
     "head_bias": ({"head_bias": False}, ("onnx",)),
     "causal": ({"pool": "mean", "causal": True}, ()),
     "merge_after": ({"merge_after": 1, "layers": 3, "image_size": (8, 16)}, ("onnx",)),
-    "patch_dropout": ({"patch_dropout": 0.5}, ("onnx", "page")),
+    "patch_dropout": ({"patch_dropout": 0.5}, ALL),
     "root": ({"resnet": (), "image_size": (32, 32)}, ("onnx", "official")),
     "patches": ({"predicts": "patches"}, ()),
     "embedding": ({"predicts": "embedding"}, ("onnx",)),

@@ -1,7 +1,8 @@
 """Later ViTs than the paper's: kept in files, given new heads and sizes, trained, and looked into."""
 
 import json
-from dataclasses import replace
+import math
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from tests.weights.checkpoints import complaint
 from tinyvit import ops
 from tinyvit.gradcheck.models import MODEL_CHECKS, random_params
 from tinyvit.insight.attention import class_token_attention, head_maps, rollout
-from tinyvit.model import ViTConfig, backward, feature_stages, forward, stages
+from tinyvit.model import ViTConfig, backward, feature_stages, forward, initialise, stages
 from tinyvit.model.config import LATER_PARTS
 from tinyvit.model.later.assemble import block_of
 from tinyvit.model.later.rotary import DINOV3, Rotary, first_frequencies, turn_of
@@ -221,6 +222,18 @@ def test_tokens_before_the_patches_do_not_turn():
         ({"gated": "yes"}, "gated is 'yes', expected True or False"),
         ({"class_token": 3}, "class_token is 3, expected True, False or None"),
         ({"rotary": "dinov3"}, "rotary is 'dinov3', expected a model.rotary.Rotary or None"),
+        ({"class_token": 1.0}, "class_token is 1.0, expected True, False or None"),
+        ({"layer_scale": math.nan}, "layer_scale is nan, expected a finite number"),
+        ({"layer_scale": math.inf}, "layer_scale is inf, expected a finite number"),
+        ({"eps": 10**400}, "expected a finite number"),
+        ({"rotary": {"thetha": 10}}, "rotary has thetha, expected some of theta, reach"),
+        ({"rotary": {"theta": "10"}}, "theta of rotary is '10', expected a finite number above 0"),
+        ({"rotary": {"theta": -1.0}}, "theta of rotary is -1.0, expected a finite number above 0"),
+        ({"rotary": {"reach": math.nan}}, "reach of rotary is nan, expected a finite number"),
+        ({"rotary": {"pairs": "no"}}, "pairs of rotary is 'no', expected True or False"),
+        ({"rotary": {}, "patch_dropout": 0.5}, "has positions in its blocks cannot drop patches"),
+        ({"pool": "mean", "pool_heads": 2}, "pool_heads is for pool 'attention', not 'mean'"),
+        ({"pool_mlp_width": 9}, "pool_mlp_width is for pool 'attention', not 'token'"),
         ({"rotary": DINOV3, "heads": 4}, "rotary positions need a multiple of 4"),
         ({"class_token": False}, "pool 'token' reads a class token"),
         ({"layer_scale": -0.1}, "layer_scale is -0.1, expected 0 or more"),
@@ -236,3 +249,13 @@ def test_tokens_before_the_patches_do_not_turn():
 def test_parts_that_do_not_fit_are_refused_in_one_line(changes, why):
     plain = {"image_size": 8, "patch_size": 4, "width": 8, "mlp_width": 8, "heads": 2, "layers": 1}
     assert why in complaint(ViTConfig, **(plain | {"classes": 3} | changes))
+
+
+def test_a_distilled_model_without_biases_of_its_heads_has_neither():
+    config = ViTConfig((8, 8), 4, 8, 6, 2, 1, 3, pool="distilled", head_bias=False)
+    assert [name for name in initialise(config) if name.startswith("head")] == ["head.weight", "head2.weight"]
+
+
+def test_numbers_of_rotary_are_pythons_own():
+    rule = ViTConfig((8, 8), 4, 8, 6, 2, 1, 3, rotary={"theta": np.float32(100)}).rotary
+    assert json.dumps(asdict(rule)) == json.dumps(asdict(Rotary()))

@@ -123,7 +123,7 @@ def test_engines_and_formats_are_named_for_fields_that_parts_have():
             "plain",
         }
     assert fields_known_to("cuda") == {"class_token", "registers", "position_on", "rotary"}
-    assert fields_known_to("plain") == {"layer_scale", "qkv_bias", "position_on"}
+    assert fields_known_to("plain") == {"layer_scale", "qkv_bias", "position_on", "patch_dropout"}
 
 
 # Parts of one's own: RMSNorm (Zhang and Sennrich 2019) in the place of every LayerNorm, and a gate on the MLP

@@ -202,8 +202,8 @@ def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
         ({"image_size": (-4, 8), "resnet": (1,), "resnet_groups": 8}, "expected at least 1 pixel"),
         ({"pre_logits": -1}, "pre_logits is -1, expected a whole number, 0 or more"),
         ({"pre_logits": 2.5}, "pre_logits is 2.5, expected"),
-        ({"dropout": "0.1"}, "dropout is '0.1', expected a number"),
-        ({"eps": None}, "eps is None, expected a number"),
+        ({"dropout": "0.1"}, "dropout is '0.1', expected a finite number"),
+        ({"eps": None}, "eps is None, expected a finite number"),
         ({"image_size": (8, 8, 3)}, r"image_size is \(8, 8, 3\), expected"),
         (
             {"resnet": 3},

@@ -297,3 +297,20 @@ def test_an_address_is_refused_in_a_sentence_that_says_how(go, trained):
     assert_one_line(
         go(predict, trained, "https://a.org/b c.jpg"), "curl -L 'https://a.org/b c.jpg' | python -m"
     )
+
+
+def test_files_are_written_even_if_the_reader_of_the_predictions_leaves(trained, tmp_path, monkeypatch):
+    for name in "ab":
+        picture("RGB").save(tmp_path / f"{name}.png")
+
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    words = [trained, tmp_path / "a.png", tmp_path / "b.png"]
+    words += ["--csv", tmp_path / "c.csv", "--attention", tmp_path / "d.png"]
+    args = predict.parser().parse_args([*map(str, words)])
+    monkeypatch.setattr("sys.stdout", Closed())
+    with pytest.raises(BrokenPipeError):  # once everything is written
+        predict.main(args)
+    assert len((tmp_path / "c.csv").read_text().splitlines()) == 3 and (tmp_path / "d.png").exists()

@@ -1,7 +1,8 @@
 """The configuration of any model: the paper's, its variants, and models that came later."""
 
+import math
 from dataclasses import asdict, dataclass, fields
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 from tinyvit.model.paper_config import PaperConfig
@@ -24,6 +25,17 @@ class Rotary:
     columns_first: bool = False
     pairs: bool = True
     learned: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("theta", "reach", "offset", "shift"):
+            value: Any = getattr(self, name)
+            if not isinstance(value, Real) or not abs(value) < math.inf or (name == "theta" and value <= 0):
+                least = " above 0" if name == "theta" else ""
+                raise UserError(f"{name} of rotary is {value!r}, expected a finite number{least}.")
+            object.__setattr__(self, name, float(value))
+        for name in ("columns_first", "pairs", "learned"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise UserError(f"{name} of rotary is {value!r}, expected True or False.")
 
 
 _MAY_BE_0 = ("layers", "pre_logits", "registers", "merge_after", "pool_heads", "pool_mlp_width")
@@ -175,6 +187,12 @@ class ViTConfig(PaperConfig):
     def __post_init__(self) -> None:
         """Normalise the fields. Raises UserError if they are inconsistent."""
         self._check_resnet()
+        if isinstance(self.rotary, dict):  # from a JSON file
+            try:
+                object.__setattr__(self, "rotary", Rotary(**self.rotary))
+            except TypeError:
+                known = ", ".join(Rotary.__dataclass_fields__)
+                raise UserError(f"rotary has {', '.join(self.rotary)}, expected some of {known}.") from None
         super().__post_init__()
         for name in _COUNTS:
             self.check_count(name)

@@ -1,5 +1,6 @@
 """The configuration of the paper's model: the numbers that determine its shape and its arithmetic."""
 
+import sys
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -89,10 +90,10 @@ class PaperConfig:
         object.__setattr__(self, name, int(value))  # JSON has no place for NumPy's numbers
 
     def check_number(self, name: str) -> None:
-        """Raise UserError unless the field is a number, which becomes a float."""
+        """Raise UserError unless the field is a finite number, which becomes a float."""
         value: Any = getattr(self, name)
-        if not isinstance(value, Real):
-            raise UserError(f"{name} is {value!r}, expected a number.")
+        if not isinstance(value, Real) or not abs(value) <= sys.float_info.max:
+            raise UserError(f"{name} is {value!r}, expected a finite number.")
         object.__setattr__(self, name, float(value))  # as above
 
     def check_choice(self, name: str, choices: tuple[str, ...]) -> None:

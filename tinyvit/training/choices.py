@@ -360,7 +360,7 @@ def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict
             )
     now = {name: chosen[name] for name in free | CHANGEABLE if name in chosen}
     changed = replace(settings, **(_without_other_crops(chosen) | now))
-    if "epochs" in chosen:
+    if chosen.get("epochs", 0) > settings.epochs:
         changed = replace(changed, steps=None)
     if any(getattr(changed, name) != getattr(settings, name) for name in CHANGEABLE):
         _check_together(changed, {name: chosen[name] for name in CHANGEABLE if name in chosen})

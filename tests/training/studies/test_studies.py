@@ -1,6 +1,7 @@
 """A study, stopped anywhere and continued, finds what it would have found in one go."""
 
 import json
+import shlex
 import shutil
 import time
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from tinyvit.training.settings import Settings
 from tinyvit.training.studies import carry_out
 from tinyvit.training.studies.paper import COMMON, SIZES, STUDIES, First, Study, Variant
 from tinyvit.training.studies.plan import Plan
-from tinyvit.training.studies.results import rows_of
+from tinyvit.training.studies.results import Row, rows_of
 
 STEPS = 4
 HALF = {"only": "disc,ring,square"}
@@ -232,6 +233,22 @@ def test_the_studies_are_listed_with_their_questions_and_costs(go):
         assert line.startswith(f"  {name:<{max(map(len, STUDIES))}}  {listed.question}")
         assert " runs, " in line and "image passes" in line
     assert_one_line(go(study, "nonsense"), "there is no study 'nonsense'", "pooling")
+    assert_one_line(go(study, "--minutes", "3"), "--out and --minutes are for a study: name one")
+
+
+def test_the_command_that_continues_a_study_is_the_one_that_began_it():
+    given = ["pooling", "--minutes=1234567.5", "--data-dir=-d", "--out=-x y", "--seeds=3"]
+    args = study.parser().parse_args(given)
+    words = shlex.split(study.again(args).partition("tinyvit.study")[2])
+    assert vars(study.parser().parse_args(words)) == vars(args)
+
+
+def test_a_picture_is_named_only_if_it_was_drawn(tmp_path, monkeypatch, capsys):
+    diverged = Row(Variant("wild", {}), ({"diverged": True, "accuracy": None},))
+    monkeypatch.setattr(study, "rows_of", lambda *_: [diverged])
+    monkeypatch.setattr(study, "write_results", lambda *_: None)
+    study.show(Plan("tiny", TINY, "small", "shapes", tmp_path), 1)
+    assert capsys.readouterr().out.endswith("results.json\n") and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", STUDIES)

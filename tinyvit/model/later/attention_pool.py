@@ -66,9 +66,13 @@ def _multiply_adds(config: ViTConfig) -> int:
     return 2 * N * D * (D + 1) + 2 * D * D + 2 * D * M
 
 
+_ITS_OWN = "pool_heads", "pool_mlp_width", "pool_all"
+
+
 def _check(config: ViTConfig) -> None:
-    if config.pool != "attention":
-        raise UserError(f"pool_all is for pool 'attention', not {config.pool!r}: omit it.")
+    for name in _ITS_OWN if config.pool != "attention" else ():
+        if getattr(config, name):
+            raise UserError(f"{name} is for pool 'attention', not {config.pool!r}: omit it.")
     if config.width % (config.pool_heads or 1):
         raise UserError(f"width {config.width} is not divisible by {config.pool_heads} heads of its pool.")
 
@@ -79,6 +83,6 @@ PART = Part(
     {"readout": _specs},
     _multiply_adds,
     _check,
-    when=lambda config: config.pool == "attention" or config.pool_all,
+    when=lambda config: config.pool == "attention" or any(getattr(config, name) for name in _ITS_OWN),
     known_to={"pool_heads": "cpu onnx", "pool_mlp_width": "cpu onnx", "pool_all": "cpu onnx timm"},
 )

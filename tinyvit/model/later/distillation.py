@@ -61,7 +61,8 @@ def _token_specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
 
 
 def _head_specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
-    return [*specs, *linear_specs("head2", config.feature_width, config.classes, distributions.zeros)]
+    weight, bias = linear_specs("head2", config.feature_width, config.classes, distributions.zeros)
+    return [*specs, weight, bias] if config.head_bias else [*specs, weight]
 
 
 PART = Part(

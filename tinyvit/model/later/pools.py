@@ -64,7 +64,7 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
 
 
 def _check(config: ViTConfig) -> None:
-    if config.class_token not in (None, True, False):
+    if config.class_token is not None and not isinstance(config.class_token, bool):
         raise UserError(f"class_token is {config.class_token!r}, expected True, False or None.")
     if config.reads_token and not config.has_token:
         raise UserError(f"pool {config.pool!r} reads a class token: omit class_token, or choose 'mean'.")

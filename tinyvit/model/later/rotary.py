@@ -125,8 +125,6 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
 
 
 def _check(config: ViTConfig) -> None:
-    if isinstance(config.rotary, dict):  # from a JSON file
-        object.__setattr__(config, "rotary", Rotary(**config.rotary))
     if config.rotary is not None and not isinstance(config.rotary, Rotary):
         raise UserError(f"rotary is {config.rotary!r}, expected a model.rotary.Rotary or None.")
     if config.head_width % 4:

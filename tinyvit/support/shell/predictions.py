@@ -28,13 +28,17 @@ class Predictions:
         {"file": "a.png", "classes": [{"class": "cat", "index": 3, "probability": 0.931204}, ...]}
         {"file": "b.png", "error": "b.png does not exist, expected an image file."}
 
-    table has the same as lines of CSV, without images that cannot be read:
+    With to_files, whoever reads them may leave, as head does, and the rest is predicted all the same. table
+    has the same as lines of CSV, without images that cannot be read:
 
         file,class,probability,class_2,probability_2
         a.png,cat,0.931204,dog,0.061377
     """
 
-    def __init__(self, program: str, classes: Sequence[str], top: int, as_json: bool = False):
+    def __init__(
+        self, program: str, classes: Sequence[str], top: int, as_json: bool = False, to_files: bool = False
+    ):
+        self._to_files = to_files
         self.errors = 0  # printed so far
         self.table = [csv_line(["file", *csv_columns("class", min(top, len(classes)))])]
         self._program, self._classes, self._top, self._as_json = program, classes, top, as_json
@@ -82,7 +86,8 @@ class Predictions:
     def _print(self, text: str, stream: TextIO | None = None) -> None:
         if self._progress:
             self._progress.clear()
-        print(text, file=stream, flush=True)
+        with contextlib.suppress(*[BrokenPipeError] * self._to_files):
+            print(text, file=stream, flush=True)
 
 
 def csv_path(start: str) -> Callable[[str], Path]:
