@@ -263,7 +263,8 @@ def told(item, call):
         return "", str(error).split("\nassert ")[0], ""  # without what pytest adds to a plain assert
     if isinstance(error, SyntaxError) and error.filename and is_answer(item, error.filename):
         name, code = Path(error.filename).name, (error.text or "").strip()
-        return f"{name}, line {error.lineno}: {code}", f"{name} cannot be read as Python: {error.msg}", ""
+        where = f"{name}, line {error.lineno}: {code}" if error.lineno else name
+        return where, f"{name} cannot be read as Python: {error.msg}", ""
     inside = [each for each in entries if is_answer(item, each.path)]
     outside = [each for each in entries if Path(each.path) == item.path]
     text = f"{type(error).__name__}: {error}"

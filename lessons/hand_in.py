@@ -41,7 +41,7 @@ def pack(out: Path, lessons: list[Path], results: dict[str, list[dict]]) -> list
 def rows(lesson: str, file: Path, results: list[dict]) -> list[tuple]:
     """A row of the table for each function that the checks of a lesson use."""
     names = list(dict.fromkeys(name for result in results for name in result["functions"]))
-    sources = sources_of(file.read_text("utf-8"), names)
+    sources = sources_of(file.read_bytes(), names)
     table = []
     for name in names:
         used = [result for result in results if name in result["functions"]]
@@ -51,7 +51,7 @@ def rows(lesson: str, file: Path, results: list[dict]) -> list[tuple]:
     return table
 
 
-def sources_of(text: str, names: list[str]) -> dict[str, str]:
+def sources_of(text: bytes, names: list[str]) -> dict[str, str]:
     """The source of each function of an exercise: WRITTEN, or what it takes from elsewhere.
 
     Taken is any of the names that the lesson asks for, if it is imported, is an attribute of a module, or
@@ -60,7 +60,7 @@ def sources_of(text: str, names: list[str]) -> dict[str, str]:
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
-        return dict.fromkeys(names, f"cannot be read: line {error.lineno}")
+        return dict.fromkeys(names, f"cannot be read: line {error.lineno or 1}")
     imported = {
         alias.asname or alias.name: f"{node.module}.{alias.name}"
         for node in ast.walk(tree)

@@ -10,6 +10,7 @@ import argparse
 import importlib.util
 import os
 import shutil
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -36,6 +37,8 @@ def file_of(lesson: Path, name: str = "exercise") -> Path:
             )
         if (own := folder / lesson.name / "exercise.py").exists():
             return own
+        if own.parent.is_dir():
+            raise UserError(f"there is no {own}: if you have renamed it, give it that name again.")
     return lesson / f"{name}.py"
 
 
@@ -43,12 +46,19 @@ def load(path: Path) -> ModuleType:
     """The module in a file, as it is now: bytecode is told from that of a second ago by its size alone."""
     spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
-    exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module))
+    sys.modules[spec.name] = module  # where dataclasses looks for it
+    try:
+        exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module))
+    except SyntaxError as error:
+        error.filename = error.filename or str(path)  # None, if it is for null bytes
+        raise
     return module
 
 
 def start(folder: Path, lessons: Path = LESSONS) -> tuple[int, int]:
     """Copy each exercise that the folder lacks, and remember the folder: how many were copied, were there."""
+    if folder.is_file():
+        raise UserError(f"{folder} is a file. Choose a folder, such as ../my-vit.")
     if folder.is_relative_to(lessons):
         raise UserError(f"{folder} lies in {lessons}. Choose a folder outside it, such as ../my-vit.")
     copied = there = 0

@@ -48,7 +48,7 @@ def test_gain_offset_and_eps(impl, shape):
     assert_same(y, expected, "y with eps = 0.5", of=large, inputs=arrays)
     expected = right(**arrays)
     y = impl.layer_norm(*arrays.values())[0]
-    assert_same(y, expected, "y without an eps, which is then 1e-6", of=right, inputs=arrays)
+    assert_same(y, expected, "y without an eps, which is then 1e-6,", of=right, inputs=arrays)
 
 
 @pytest.mark.hint("rows of small numbers show eps: under the root, and 1e-6 unless another one is given")

@@ -134,7 +134,8 @@ def trained(impl, epochs=4, batch_size=5, peak=0.02, warmup=1, decay=0.0, seed=3
     keep = lambda record: reported.append(dict(record))
     result = impl.fit(model, DATA, epochs, batch_size, peak, warmup, decay, seed, keep)
     assert result is not None, "fit returns None: does it end with return best, records?"
-    assert isinstance(result, tuple) and len(result) == 2, "fit should return two things: best, records"
+    is_pair = isinstance(result, tuple | list) and len(result) == 2
+    assert is_pair, "fit should return two things: best, records"
     found = [list(calls) for training, calls in groupby(model.calls, lambda call: call.training) if training]
     assert len(found) == epochs, (
         f"{epochs} epochs, batches of {batch_size}: expected {epochs} times training and then evaluation, "
@@ -164,7 +165,7 @@ def assert_mean(got, means, sizes, name):
 def test_evaluation_is_a_mean_over_images(impl, batch_size):
     model, held_out = Recorder(), DATA.validation
     result = impl.evaluate(model, held_out.images, held_out.labels, batch_size)
-    assert isinstance(result, tuple) and len(result) == 2, f"expected (loss, accuracy), got {result!r}"
+    assert isinstance(result, tuple | list) and len(result) == 2, f"expected (loss, accuracy), got {result!r}"
     sizes = [len(call.numbers) for call in model.looks]
     seen = np.concatenate([call.numbers for call in model.looks]) if sizes else np.array([])
     missing = sorted(set(range(HELD_OUT, HELD_OUT + 12)) - set(seen.tolist()))

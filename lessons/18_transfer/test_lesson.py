@@ -87,13 +87,15 @@ def test_the_smaller_system_is_solved(impl, monkeypatch):
 
 
 def noted_sides(monkeypatch):
-    """A list that the longer side of every matrix is appended to that goes through numpy.linalg."""
+    """A list that the side of every system is appended to that numpy.linalg solves."""
     sides = []
     for name in ("solve", "inv", "eigh", "eig", "cholesky", "pinv", "lstsq", "svd", "qr"):
         original = getattr(np.linalg, name)
 
         def noted(matrix, *others, original=original, **named):
-            sides.extend([max(np.shape(matrix))] * int(np.prod(np.shape(matrix)[:-2])))
+            is_thin = named.get("full_matrices") is False  # then svd solves for the shorter side
+            side = (min if is_thin else max)(np.shape(matrix))
+            sides.extend([side] * int(np.prod(np.shape(matrix)[:-2])))
             return original(matrix, *others, **named)
 
         monkeypatch.setattr(np.linalg, name, noted)

@@ -109,7 +109,7 @@ def test_standardised_values(impl, shape):
     y = outcome(impl.weight_standardisation(w, eps=0.5))[0]
     assert_same(y, large(w), "y with eps = 0.5", of=large, inputs={"w": w})
     y = outcome(impl.weight_standardisation(w))[0]
-    assert_same(y, standardised(w), "y without an eps, which is then 1e-5", of=standardised, inputs={"w": w})
+    assert_same(y, standardised(w), "y without an eps, which is then 1e-5,", of=standardised, inputs={"w": w})
 
 
 @pytest.mark.hint("eps is added to the standard deviation, after the root; small kernels show it")

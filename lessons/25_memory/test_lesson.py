@@ -40,7 +40,8 @@ class Watched(np.ndarray):
         Watched.seen |= {function.__name__}
         if function.__name__ in {"dot", "tensordot", "inner"}:
             Watched.note_dtypes(args)
-            Watched.axes = max(Watched.axes, *map(np.ndim, args[:2]))
+            if function is not np.tensordot:  # which makes a single product of all rows
+                Watched.axes = max(Watched.axes, *map(np.ndim, args[:2]))
         return super().__array_function__(function, types, args, kwargs)
 
     def dot(self, other, out=None):

@@ -71,7 +71,7 @@ class WatchedLoss:
 
 def loss_and_table(result):
     """The two results of gradients_on_threads, if that is what they are."""
-    fits = isinstance(result, tuple) and len(result) == 2 and hasattr(result[1], "flat")
+    fits = isinstance(result, tuple | list) and len(result) == 2 and hasattr(result[1], "flat")
     assert fits and np.ndim(result[0]) == 0 and not isinstance(result[1], np.ndarray), (
         "gradients_on_threads returned something else than the loss and a table like params.zeros_like()"
     )

@@ -68,7 +68,7 @@ def _asked() -> dict[str, Path]:
 def _named(path: Path) -> dict[str, ast.stmt]:
     """The statements at the top of a file that define a function or give something a name."""
     named: dict[str, ast.stmt] = {}
-    for node in ast.parse(path.read_text("utf-8")).body:
+    for node in ast.parse(path.read_bytes()).body:
         if isinstance(node, ast.FunctionDef):
             named[node.name] = node
         elif isinstance(node, ast.Assign):

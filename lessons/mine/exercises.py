@@ -131,9 +131,11 @@ def checked(
             return results
         lesson, check = _lesson_of(started), started.split("::")[-1].split("[")[0]
         message = f"{check} does not come back within {SECONDS} seconds, or ends Python"
-        results[lesson] = [
+        (folder,) = (each for each in folders if each.name == lesson)
+        results.setdefault(lesson, []).append(
             {
-                **dict.fromkeys(("known", "hints", "functions", "asks"), ()),
+                **dict.fromkeys(("known", "hints", "asks"), ()),
+                "functions": _used_by(check, folder),
                 **dict.fromkeys(("where", "function", "kind"), ""),
                 **dict.fromkeys(("message", "text"), message),
                 "lesson": lesson,
@@ -142,10 +144,17 @@ def checked(
                 "state": "wrong",
                 "error": None,
             }
-        ]
+        )
         done = {*results}
         folders = [folder for folder in folders if folder.name not in done]
     return results
+
+
+def _used_by(check: str, lesson: Path) -> list[str]:
+    """The functions that a check takes from an answer, by the text of both."""
+    text = (lesson / "test_lesson.py").read_text("utf-8")
+    (body,) = re.findall(rf"^def {check}\b.*?(?=^\S|\Z)", text, re.M | re.S)[:1] or [""]
+    return [*dict.fromkeys(re.findall(r"\bimpl\.(\w+)", body))]
 
 
 def _entries_of_a_run(folders: list[Path], file: str):

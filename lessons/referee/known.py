@@ -223,7 +223,7 @@ def _likeliest(like: list[tuple[Likeness, Mistake]]) -> list[Mistake]:
 
 def _results(function: str, lesson: Path) -> list[str]:
     """The names of what a function returns, as the exercise's docstring has them: dx (..., D), ..."""
-    tree = ast.parse((lesson / "exercise.py").read_text("utf-8"))
+    tree = ast.parse((lesson / "exercise.py").read_bytes())
     asked = [each for each in tree.body if getattr(each, "name", "") == function]
     text, pattern = (ast.get_docstring(asked[0]) or "" if asked else ""), r"(\w+) \([^()]*,[^()]*\)"
     if several := re.search(r": (\w+), \(((?:\w+, )+\w+)\)\.", text):  # loss, (dimages, dtexts)

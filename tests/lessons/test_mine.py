@@ -154,6 +154,14 @@ def test_an_exercise_that_never_comes_back_is_one_sentence(tmp_path, monkeypatch
     assert states["one head"].state == YOURS
 
 
+def test_a_function_that_ends_python_takes_no_other_with_it(tmp_path):
+    right = (LESSONS / "09_optimisers/solution.py").read_text("utf-8")
+    ending = "import os\n\n\ndef learning_rate(*args, **more):\n    os._exit(1)\n"
+    answers = examine(copy_of_the_lessons(tmp_path, _09=f"{right}\n\n{ending}"))
+    states = {each.operation.name: each for each in answers.states}
+    assert {states[name].state for name in ("AdamW", "clipping")} == {YOURS}
+
+
 def test_yours_finds_what_is_written_and_else_the_solution(tmp_path, monkeypatch):
     imported = "from tinyvit.ops import gelu, gelu_backward\n"  # which exercise 4 should define
     lessons = copy_of_the_lessons(tmp_path, _03=LINEAR, _01="def softmax_backward(", _04=imported)

@@ -15,6 +15,7 @@ from lessons.faults import blocks
 from lessons.mine import exercises
 from lessons.mine.exercises import YOURS, examine, results_of
 from lessons.mine.operations import BY_NAME
+from lessons.referee.rerun import failure
 from lessons.start import CHOICE, LESSONS, file_of, load, start
 from tinyvit.support.errors import UserError
 
@@ -164,8 +165,43 @@ def test_nothing_written_is_nothing_to_hand_in(lessons, tmp_path):
 )
 def test_a_function_that_calls_the_librarys_own_is_told(body, source):
     text = f"from tinyvit import ops\n\ndef linear(x, weight):\n    {body}\n"
-    assert hand_in.sources_of(text, ["linear"]) == {"linear": source}
-    assert hand_in.sources_of("def linear(:", ["linear"])["linear"].startswith("cannot be read")
+    assert hand_in.sources_of(text.encode(), ["linear"]) == {"linear": source}
+    assert hand_in.sources_of(b"def linear(:", ["linear"])["linear"].startswith("cannot be read")
+
+
+def test_an_answer_may_hold_a_dataclass_and_begin_with_a_byte_order_mark(tmp_path):
+    start = "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+    (tmp_path / "exercise.py").write_text(f"{start}@dataclass\nclass Cache:\n    axes: int\n", "utf-8-sig")
+    assert load(tmp_path / "exercise.py").Cache(3).axes == 3
+    found = hand_in.sources_of((tmp_path / "exercise.py").read_bytes(), ["f"])
+    assert found == {"f": "not a function of the file"}
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path):
+    (tmp_path / "exercise.py").write_text("x = 1\n", encoding="utf-16")
+    with pytest.raises(SyntaxError) as raised:
+        load(tmp_path / "exercise.py")
+    assert raised.value.filename == str(tmp_path / "exercise.py")
+
+
+def test_an_exercise_that_was_renamed_is_not_the_stub(lessons, tmp_path):
+    own, other = file_of(lessons / "00_pixels"), lessons.parents[1] / "my vit/00_pixels/mine.py"
+    own.rename(other)
+    try:
+        with pytest.raises(UserError, match="if you have renamed it, give it that name again"):
+            file_of(lessons / "00_pixels")
+    finally:
+        other.rename(own)
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match=r"is a file\. Choose a folder"):
+        start(tmp_path / "file", lessons)
+
+
+def test_an_answer_that_ends_python_is_an_answer_that_fails():
+    def ends(answer):
+        sys.exit()
+
+    assert isinstance(failure(ends, sys), SystemExit)
 
 
 def test_an_answer_is_loaded_as_it_is_now(tmp_path, monkeypatch):
