@@ -59,8 +59,8 @@ def sources_of(text: bytes, names: list[str]) -> dict[str, str]:
     """
     try:
         tree = ast.parse(text)
-    except SyntaxError as error:
-        return dict.fromkeys(names, f"cannot be read: line {error.lineno or 1}")
+    except (SyntaxError, ValueError) as error:
+        return dict.fromkeys(names, f"cannot be read: line {getattr(error, 'lineno', None) or 1}")
     imported = {
         alias.asname or alias.name: f"{node.module}.{alias.name}"
         for node in ast.walk(tree)

@@ -38,7 +38,10 @@ def file_of(lesson: Path, name: str = "exercise") -> Path:
         if (own := folder / lesson.name / "exercise.py").exists():
             return own
         if own.parent.is_dir():
-            raise UserError(f"there is no {own}: if you have renamed it, give it that name again.")
+            raise UserError(
+                f"there is no {own}. If you have renamed it, give it that name again; if you have deleted "
+                f"it, `python -m lessons.start {folder}` copies it again."
+            )
     return lesson / f"{name}.py"
 
 
@@ -48,10 +51,12 @@ def load(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # where dataclasses looks for it
     try:
-        exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module))
-    except SyntaxError as error:
-        error.filename = error.filename or str(path)  # None, if it is for null bytes
-        raise
+        code = compile(path.read_bytes(), path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:  # the latter, or one without a name, for null bytes
+        unreadable = error if isinstance(error, SyntaxError) else SyntaxError(str(error))
+        unreadable.filename = unreadable.filename or str(path)
+        raise unreadable from None
+    exec(code, vars(module))
     return module
 
 

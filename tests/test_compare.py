@@ -1,6 +1,7 @@
 """Comparing runs: what differs, which did best, and the curves on one picture."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -222,6 +223,7 @@ def test_long_names_differ_in_the_table_wherever_they_differ(go, variant, tmp_pa
     assert len(first) == len(second) == 31 and (first[-1], second[-1]) == ("1", "2")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows allows no such names")
 def test_a_terminal_obeys_no_name_and_no_setting(go, variant, tmp_path):
     one, other = variant("new\nline"), variant("other", {"data_dir": "x\x1b[31my"})
     out = go(compare, one, other, "--out", tmp_path / "c.png")[1]

@@ -160,7 +160,8 @@ class ViTClassifier:
         """Train on images X and labels y for one pass; returns the classifier itself.
 
         classes are all labels that may ever come, and have to be given in the first call, whose range of
-        pixels holds for all. The learning rate stays the same. Each call begins with a new optimiser.
+        pixels holds for all. The learning rate stays the same. Each call begins with a new optimiser. Its
+        batches are of one size, batch_size at most.
         """
         goes_on = hasattr(self, "model_")
         if classes is None and not goes_on:
@@ -207,7 +208,7 @@ class ViTClassifier:
             images = pixels.images(X)
         size, calls = images.shape[1:3], self._calls + 1 if goes_on else 0
         seed = (self._seed() + calls) % 2**64  # each call makes other random choices
-        split = self._split if goes_on else seed
+        split = getattr(self, "_split", seed) if goes_on else seed  # an older pickle has none
         model = copy.deepcopy(self.model_) if goes_on else self._new_model(start, images, known, seed)
         model.threads = self.threads
         images = _as_seen(model, images)
@@ -226,7 +227,8 @@ class ViTClassifier:
         if one_pass:
             batches = -(-len(codes) // self.batch_size)  # of one size, so that hardly an image is left over
             settings |= {"epochs": 1, "warmup_epochs": 0, "decay": "constant"}
-            settings["batch_size"] = len(codes) // batches
+            least = min(settings.get("repeats", 1), self.batch_size)
+            settings["batch_size"] = max(len(codes) // batches, least)
         model.fit(images, codes, **settings)
         scores = [epoch["validation_accuracy"] for epoch in model.history if "validation_accuracy" in epoch]
         self.losses_ = self.losses_ if goes_on and one_pass else []

@@ -136,7 +136,8 @@ def again(args: argparse.Namespace) -> str:
     words = [args.name]
     for name, value in vars(args).items():
         if name != "name" and value != parser().get_default(name):
-            flag, text = f"--{name.replace('_', '-')}", str(value).removesuffix(".0")
+            flag, text = f"--{name.replace('_', '-')}", str(value)
+            text = text.removesuffix(".0") if isinstance(value, float) else text
             words += [f"{flag}={text}"] if text.startswith("-") else [flag, text]
     return f"{call('study')} {join(words)}"
 

@@ -52,7 +52,7 @@ def test_it_stands_on_numpy_alone(vit, impl):
     path = Path(impl.__file__)
     if path.name == "solution.py" or not path.is_file():  # a wrong answer: both are made of one file
         path = Path(in_one_file.__file__)
-    tree = ast.parse(path.read_text("utf-8"))
+    tree = ast.parse(path.read_bytes())
     names = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -92,8 +92,9 @@ def noted_sides(monkeypatch):
     for name in ("solve", "inv", "eigh", "eig", "cholesky", "pinv", "lstsq", "svd", "qr"):
         original = getattr(np.linalg, name)
 
-        def noted(matrix, *others, original=original, **named):
-            is_thin = named.get("full_matrices") is False  # then svd solves for the shorter side
+        def noted(matrix, *others, name=name, original=original, **named):
+            is_full = others[0] if others else named.get("full_matrices", True)
+            is_thin = name == "svd" and not is_full  # then the shorter side is that of the system
             side = (min if is_thin else max)(np.shape(matrix))
             sides.extend([side] * int(np.prod(np.shape(matrix)[:-2])))
             return original(matrix, *others, **named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -151,10 +152,17 @@ def checked(
 
 
 def _used_by(check: str, lesson: Path) -> list[str]:
-    """The functions that a check takes from an answer, by the text of both."""
-    text = (lesson / "test_lesson.py").read_text("utf-8")
-    (body,) = re.findall(rf"^def {check}\b.*?(?=^\S|\Z)", text, re.M | re.S)[:1] or [""]
-    return [*dict.fromkeys(re.findall(r"\bimpl\.(\w+)", body))]
+    """The functions that a check, or a helper that it calls, takes from an answer."""
+    body = ast.parse((lesson / "test_lesson.py").read_bytes()).body
+    functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+    used, pending = {}, [functions.pop(check)]
+    while pending:
+        for node in ast.walk(pending.pop()):
+            if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "impl":
+                used[node.attr] = None
+            elif isinstance(node, ast.Name) and node.id in functions:
+                pending.append(functions.pop(node.id))
+    return [*used]
 
 
 def _entries_of_a_run(folders: list[Path], file: str):

@@ -85,7 +85,7 @@ def divide(text: str, tokens: list[Token], lesson: Path) -> list[dict]:
         if i == bench:
             cells += (
                 markdown(EXERCISE),
-                code(f"%%writefile exercise.py\n{file_of(lesson).read_text('utf-8')}"),
+                code(f"%%writefile exercise.py\n{file_of(lesson).read_text('utf-8-sig')}"),
             )
             cells.append(code(f'!cd "{{COURSE}}" && "{{sys.executable}}" -m pytest lessons/{lesson.name}'))
         if is_listing:

@@ -154,12 +154,17 @@ def test_an_exercise_that_never_comes_back_is_one_sentence(tmp_path, monkeypatch
     assert states["one head"].state == YOURS
 
 
-def test_a_function_that_ends_python_takes_no_other_with_it(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "its", "judged"),
+    [("learning_rate", "learning rate", ("AdamW", "clipping")), ("adamw_step", "AdamW", ())],
+)
+def test_a_function_that_ends_python_takes_no_other_with_it(tmp_path, name, its, judged):
     right = (LESSONS / "09_optimisers/solution.py").read_text("utf-8")
-    ending = "import os\n\n\ndef learning_rate(*args, **more):\n    os._exit(1)\n"
+    ending = f"import os\n\n\ndef {name}(*args, **more):\n    os._exit(1)\n"
     answers = examine(copy_of_the_lessons(tmp_path, _09=f"{right}\n\n{ending}"))
-    states = {each.operation.name: each for each in answers.states}
-    assert {states[name].state for name in ("AdamW", "clipping")} == {YOURS}
+    states = {each.operation.name: each for each in answers.states if each.operation.lesson == 9}
+    blamed = {name for name, each in states.items() if "or ends Python" in each.reason}
+    assert blamed == {its} and {states[name].state for name in judged} <= {YOURS}
 
 
 def test_yours_finds_what_is_written_and_else_the_solution(tmp_path, monkeypatch):

@@ -126,7 +126,7 @@ def test_the_signs_that_a_decomposition_happens_to_return_do_not_matter(monkeypa
 def test_what_cannot_be_whitened_says_so():
     with pytest.raises(UserError, match="in this model a ResNet reads it first"):
         whitened(preset("R5+nano/4", 32, 3), images(side=32))
-    with pytest.raises(UserError, match="a patch embedding with a bias"):
+    with pytest.raises(UserError, match="a bias of the patch embedding"):
         whitened(replace(config(), patch_bias=False), images())
     for value in (0.3, 0):
         with pytest.raises(UserError, match="patches of the training images are all the same"):

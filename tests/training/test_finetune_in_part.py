@@ -87,7 +87,7 @@ NOTHING_LEARNS = [
     (pretrain, "--freeze head", NEW_HEAD),
     (finetune, "--lora 10000", "--lora 10,000 is more than the rank of the matrices, which is 64 at most"),
     (train, "--lora 33 --width 32", "--lora 33 is more than the rank of the matrices, which is 32 at most"),
-    (finetune, "--lora-alpha 4", "--lora-alpha has no effect without --lora: give --lora RANK too"),
+    (finetune, "--lora-alpha 4", "--lora-alpha has no effect without --lora: give --lora as well"),
     (finetune, "--lora 2 --freeze stem", "LoRA is for attention that is frozen, and all of it would learn"),
     (finetune, "--lora 2 --layer-decay 0.5", TOGETHER),
     (train, "--lora 2 --layer-decay 0.5", TOGETHER),

@@ -239,8 +239,8 @@ def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
     found = replace(dataset, classes=tuple(names), train=train, test=test, validation=validation)
     for part, purpose in PURPOSES.items():
         if getattr(dataset, part) and not getattr(found, part):
-            listed = ", ".join(map(repr, names))
-            raise UserError(f"{dataset.name} has no images of {listed} {purpose}: keep other classes.")
+            these = f"the {len(names)} classes that --only keeps"
+            raise UserError(f"{dataset.name} has no images of {these} {purpose}: keep other classes.")
     left_out = dict.fromkeys(dataset.file_names() - found.file_names(), "--only leaves its class out")
     return replace(found, left_out=dataset.left_out | left_out)
 

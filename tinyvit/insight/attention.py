@@ -11,7 +11,8 @@ weight reads it, draws nothing, and then the rows of M_l are divided by their su
     R_l = M_l R_(l-1)        R_0 = I                                                       (2)
 
 The rows of A_l add up to 1, and so do those of M_l and R_l: entry (i, j) of R_L is the share of the final
-token i that has come from token j of the image. The answer is read from one row of it, or from all.
+token i that has come from token j of the image. The answer is read from the rows of the tokens that the head
+reads.
 
 The mean attention distance of a head (ViT Figure 7, right, and Figure 11): how far it looks, in pixels.
 
@@ -74,9 +75,11 @@ def drawn_from_patches(config: ViTConfig, rows: Array) -> Array:
     row, and in a distilled model from the second as well; in other models from the rows of all patches. Where
     it is read from both, both count the same. What is drawn from tokens that are not patches is left out.
     """
-    T = config.patches
-    both = rows[..., : config.num_special_tokens, -T:], rows[..., -T:, -T:]
-    read = {"class token": both[:1], "average patch": both[1:]}.get(answering_tokens(config), both)
+    T, read = config.patches, []
+    if config.reads_token and not config.predicts_patches:
+        read.append(rows[..., : config.num_special_tokens, -T:])
+    if not read or config.pool == "both":
+        read.append(rows[..., -T:, -T:])
     drawn = _of_sum_1(sum(each.mean(axis=-2) for each in read))  # (..., T)
     return drawn.reshape(*drawn.shape[:-1], *config.grid)
 
@@ -85,7 +88,8 @@ def answering_tokens(config: ViTConfig) -> str:
     """The tokens that the answer is read from, in words; a class token may be there that is not read."""
     if not config.reads_token or config.predicts_patches:
         return "average patch"
-    return "mean of class token and average patch" if config.pool == "both" else "class token"
+    words = {"both": "class token and average patch", "distilled": "class and distillation token"}
+    return f"mean of {words[config.pool]}" if config.pool in words else "class token"
 
 
 def _of_probe(config: ViTConfig, cache: Cache) -> Array:
@@ -114,8 +118,8 @@ def rollout(config: ViTConfig, params: Params, images: Array) -> Array:
     """The share of each patch in the answer, among the shares of all patches: (B, gh, gw), of sum 1.
 
     images (B, H, W, 3) are normalised. The row of R_L is that of the class token, without what has come from
-    the class token itself; in a mean-pooled model it is the mean of the rows of all patches, and in one with
-    attention pooling their mean by what its probe draws.
+    the class token itself; in other models it is read as drawn_from_patches says, and with attention pooling
+    it is the mean of the rows of all patches by what the probe draws from them.
     """
     R = came_from(config, params, images)
     if config.pool == "attention":

@@ -63,7 +63,7 @@ class Looking(core.Model):
     def attention_map(self, images: Images) -> np.ndarray:
         """The attention of the class token to each patch in the last block, over all heads: (n, gh, gw).
 
-        A mean-pooled model has no class token; there it is how much all patches do, on average.
+        In other models it is the attention of the tokens that the head reads, such as all patches on average.
         """
         return self._looked(class_token_attention, images)
 

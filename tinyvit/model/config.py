@@ -1,11 +1,10 @@
 """The configuration of any model: the paper's, its variants, and models that came later."""
 
-import math
 from dataclasses import asdict, dataclass, fields
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
-from tinyvit.model.paper_config import PaperConfig
+from tinyvit.model.paper_config import PaperConfig, is_finite
 from tinyvit.support.errors import UserError
 from tinyvit.support.limits import MOST_LAYERS
 
@@ -28,8 +27,8 @@ class Rotary:
 
     def __post_init__(self) -> None:
         for name in ("theta", "reach", "offset", "shift"):
-            value: Any = getattr(self, name)
-            if not isinstance(value, Real) or not abs(value) < math.inf or (name == "theta" and value <= 0):
+            value = getattr(self, name)
+            if not is_finite(value) or (name == "theta" and value <= 0):
                 least = " above 0" if name == "theta" else ""
                 raise UserError(f"{name} of rotary is {value!r}, expected a finite number{least}.")
             object.__setattr__(self, name, float(value))
@@ -191,8 +190,9 @@ class ViTConfig(PaperConfig):
             try:
                 object.__setattr__(self, "rotary", Rotary(**self.rotary))
             except TypeError:
-                known = ", ".join(Rotary.__dataclass_fields__)
-                raise UserError(f"rotary has {', '.join(self.rotary)}, expected some of {known}.") from None
+                known = Rotary.__dataclass_fields__
+                unknown = ", ".join(map(str, self.rotary.keys() - known))
+                raise UserError(f"rotary has {unknown}, expected some of {', '.join(known)}.") from None
         super().__post_init__()
         for name in _COUNTS:
             self.check_count(name)

@@ -1,6 +1,6 @@
 """The configuration of the paper's model: the numbers that determine its shape and its arithmetic."""
 
-import sys
+import math
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -8,6 +8,14 @@ from typing import Any, ClassVar
 from tinyvit.ops import GELU_FORMS
 from tinyvit.support.errors import UserError
 from tinyvit.support.limits import LARGEST, MOST_LAYERS, MOST_PIXELS
+
+
+def is_finite(value: Any) -> bool:
+    """True for a number that is one as a float, too."""
+    try:
+        return isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 @dataclass(frozen=True)
@@ -91,8 +99,7 @@ class PaperConfig:
 
     def check_number(self, name: str) -> None:
         """Raise UserError unless the field is a finite number, which becomes a float."""
-        value: Any = getattr(self, name)
-        if not isinstance(value, Real) or not abs(value) <= sys.float_info.max:
+        if not is_finite(value := getattr(self, name)):
             raise UserError(f"{name} is {value!r}, expected a finite number.")
         object.__setattr__(self, name, float(value))  # as above
 

@@ -46,7 +46,7 @@ def check_whitening(config: ViTConfig) -> None:
             "first: omit whitening, or choose a plain ViT."
         )
     if not config.patch_bias:
-        raise UserError("whitening takes a patch embedding with a bias: omit it, or choose patch_bias=True.")
+        raise UserError("whitening takes a bias of the patch embedding: omit whitening, or patch_bias=False.")
 
 
 def whiten(config: ViTConfig, params: Params, batches: Iterable[np.ndarray]) -> None:

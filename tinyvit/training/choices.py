@@ -175,7 +175,7 @@ def fit_settings(given: dict[str, Any], images: int, threads: int | None) -> Set
 def _check_together(settings: Settings, chosen: dict[str, Any]) -> None:
     """Raise UserError for choices that would do nothing in this run, or that it cannot have."""
     if chosen.get("lora_alpha") is not None and settings.lora is None:
-        raise UserError("--lora-alpha has no effect without --lora: give --lora RANK too, or omit it.")
+        raise UserError("--lora-alpha has no effect without --lora: give --lora as well, or neither.")
     idle = [name for name in _OF_RANDAUGMENT if chosen.get(name) not in (None, getattr(Settings, name))]
     if settings.augment != "randaugment" and idle:
         raise UserError(

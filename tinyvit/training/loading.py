@@ -10,14 +10,13 @@ from tinyvit.model import Model
 from tinyvit.support.distributed import one_per_machine_first
 from tinyvit.support.errors import UserError
 from tinyvit.support.files.download import Report
-from tinyvit.support.files.npz import is_sealed
 from tinyvit.training.run_folder import RunFolder, has_checkpoint
 from tinyvit.weights.checkpoint import is_checkpoint, load_checkpoint
 from tinyvit.weights.description import has_words, imagenet_classes, read_class_names, stated_in
 from tinyvit.weights.equivalent import for_colour
 from tinyvit.weights.known import FILE_ENDINGS, find_weights, from_hub, is_hub_name, is_known
 from tinyvit.weights.preprocessing import read_preprocessing
-from tinyvit.weights.read import is_by_tinyvit, load_weights, usual_position_resize, weights_in
+from tinyvit.weights.read import is_by_tinyvit, is_own, load_weights, usual_position_resize, weights_in
 from tinyvit.weights.resize import at_image_size
 
 
@@ -82,19 +81,11 @@ def class_names(source: str, count: int) -> tuple[str, ...]:
     path, names = Path(source), None
     if os.path.exists(path):  # unlike Path.exists, not an error for a name too long
         beside = (path if path.is_dir() else path.parent) / "config.json"
-        if not _is_own(path) or "settings" in stated_in(beside):
+        if not is_own(path) or "settings" in stated_in(beside):
             names = read_class_names(beside, count)
     if names is None and count == 1000 and not is_by_tinyvit(path):
         names = imagenet_classes()
     return names or ()
-
-
-def _is_own(path: Path) -> bool:
-    """True if tinyvit wrote this file of weights; then those beside it are of other models."""
-    if path.suffix.lower() != ".npz" or not os.path.isfile(path):
-        return is_by_tinyvit(path)
-    with open(path, "rb") as file:
-        return is_sealed(file)
 
 
 def _load(source: str, report: Report | None, heads: int | None, which: str) -> Model:
@@ -109,10 +100,10 @@ def _load(source: str, report: Report | None, heads: int | None, which: str) -> 
             classes = read_class_names(folder / "config.json", saved.config.classes) or ()
         return Model(saved.config, saved.params, classes, saved.position_resize, saved.photo_fit)
     config, params = load_weights(path, heads)
-    is_published = os.path.isfile(source) and not _is_own(path)  # and not a known name
-    fit = read_preprocessing(path.parent) if is_published else None
+    own = is_own(path)
+    fit = read_preprocessing(path.parent) if os.path.isfile(source) and not own else None  # of no known name
     is_classifier = config.classes > 1 and config.predicts == "image"  # even one made of a CLIP or SigLIP
-    texts = path.parent if has_words(path.parent) and not is_classifier else None
+    texts = path.parent if has_words(path.parent) and not (is_classifier or own) else None
     classes = class_names(source, config.classes) if is_classifier else ()
     model = Model(config, params, classes, usual_position_resize(path), fit, texts=texts)
     if fit is None or config.has_resnet:

@@ -112,8 +112,8 @@ def _what_is_used(dataset: Dataset) -> str:
 def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress, config: ViTConfig) -> Dataset:
     """The data set that a run was trained on, with the same split; data_dir says where it is if it has moved.
 
-    Photos are read at the size of a model, which need not be that of its training. If the files have changed,
-    a note says which. Raises UserError if their classes are not those of the run.
+    Photos are read as they were for training, or at the size of a model for images of another size. If the
+    files have changed, a note says which. Raises UserError if their classes are not those of the run.
     """
     settings = run.settings()
     if data_dir is None and settings.data_dir and not Path(settings.data_dir).exists():
@@ -121,7 +121,7 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress, 
             f"the data of {run.path} are no longer in {settings.data_dir}: specify where with --data-dir."
         )
     where = settings if data_dir is None else replace(settings, data_dir=str(data_dir))
-    if where.dataset in PHOTOS:
+    if where.dataset in PHOTOS and config.image_size != run.model().image_size:
         where = replace(where, image_size=max(config.image_size))
     if data_dir and where.labels and not Path(where.labels).exists():  # it may have moved with them
         table = Path(where.labels).name

@@ -14,7 +14,7 @@ import numpy as np
 
 from tinyvit.model import Params, ViTConfig
 from tinyvit.support.errors import UserError
-from tinyvit.support.files.npz import names_in_npz, read_npz
+from tinyvit.support.files.npz import is_sealed, names_in_npz, read_npz
 from tinyvit.weights.description import is_described_by_timm, read_description
 from tinyvit.weights.equivalent import OWN_PIXELS, adapt_to_pixel_scale
 from tinyvit.weights.naming import DINOV2, TIMM, naming_of, usual_names, usual_pixels
@@ -96,6 +96,14 @@ def is_by_tinyvit(path: Path) -> bool:
     return is_safetensors and "heads" in _own_metadata(read_metadata(path))
 
 
+def is_own(path: Path) -> bool:
+    """True if tinyvit wrote this file of weights; then those beside it are of other models."""
+    if path.suffix.lower() != ".npz" or not os.path.isfile(path):
+        return is_by_tinyvit(path)
+    with open(path, "rb") as file:
+        return is_sealed(file)
+
+
 def usual_position_resize(path: Path) -> str:
     """The way in which the library that wrote a file resizes position embeddings (see ops.resize).
 
@@ -108,7 +116,8 @@ def usual_position_resize(path: Path) -> str:
     _, read_names = _READERS[ending]
     names = read_names(path)
     library = None if is_official(names) else naming_of(names, str(path))
-    if ending == ".npz" and (library is TIMM or is_described_by_timm(path.with_name("config.json"))):
+    beside_timm = not is_own(path) and is_described_by_timm(path.with_name("config.json"))
+    if ending == ".npz" and (library is TIMM or beside_timm):
         return "bilinear"
     if library is DINOV2 and library.registers in usual_names(names).values():
         return "antialias"  # unlike DINOv2 without registers

@@ -46,10 +46,10 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
     'hugging_face' is a folder that from_pretrained opens, the default for a name without an ending; and
     'timm', the default if Hugging Face does not have such a model or fit, is a folder that timm's
     create_model opens. 'official' and 'torch' drop the names of the classes, and fit, which describes how
-    photos become images for the model. Returns a sentence, without a full stop, for each of these that the
-    model has and the file has not. Raises UserError if path is taken or does not have the ending of the
-    layout, if the layout cannot represent the model, if the model does not have as many names as classes, or
-    if its parameters are not floating-point numbers.
+    photos become images for the model; all drop its side of texts. Returns a sentence, without a full stop,
+    for each of these that the model has and the file has not. Raises UserError if path is taken or does not
+    have the ending of the layout, if the layout cannot represent the model, if the model does not have as
+    many names as classes, or if its parameters are not floating-point numbers.
     """
     check_free(path)
     if layout is None:

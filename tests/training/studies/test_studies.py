@@ -237,7 +237,7 @@ def test_the_studies_are_listed_with_their_questions_and_costs(go):
 
 
 def test_the_command_that_continues_a_study_is_the_one_that_began_it():
-    given = ["pooling", "--minutes=1234567.5", "--data-dir=-d", "--out=-x y", "--seeds=3"]
+    given = ["pooling", "--minutes=1234567.5", "--data-dir=d.0", "--out=-x 1.0", "--seeds=3"]
     args = study.parser().parse_args(given)
     words = shlex.split(study.again(args).partition("tinyvit.study")[2])
     assert vars(study.parser().parse_args(words)) == vars(args)

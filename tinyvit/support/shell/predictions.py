@@ -38,7 +38,7 @@ class Predictions:
     def __init__(
         self, program: str, classes: Sequence[str], top: int, as_json: bool = False, to_files: bool = False
     ):
-        self._to_files = to_files
+        self._ignored = (BrokenPipeError,) if to_files else ()
         self.errors = 0  # printed so far
         self.table = [csv_line(["file", *csv_columns("class", min(top, len(classes)))])]
         self._program, self._classes, self._top, self._as_json = program, classes, top, as_json
@@ -86,7 +86,7 @@ class Predictions:
     def _print(self, text: str, stream: TextIO | None = None) -> None:
         if self._progress:
             self._progress.clear()
-        with contextlib.suppress(*[BrokenPipeError] * self._to_files):
+        with contextlib.suppress(*self._ignored):
             print(text, file=stream, flush=True)
 
 

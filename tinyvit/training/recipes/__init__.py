@@ -224,7 +224,8 @@ def fitted_fine_tuning(images: int, chosen: dict[str, Any]) -> dict[str, Any]:
     The batch size is the paper's or, if there are few images, small enough for an epoch to have 16 steps. If
     the recipe's epochs would be too few steps, the length is given in steps instead.
     """
-    batch_size = chosen.get("batch_size") or small_batch(_FINE_TUNING_BATCH, images)
+    least = chosen.get("repeats") or 1
+    batch_size = chosen.get("batch_size") or small_batch(_FINE_TUNING_BATCH, images, least)
     parts = chosen.get("accumulate") or math.ceil(batch_size / _AT_A_TIME)
     fitted = {"batch_size": batch_size, "accumulate": parts}
     if "epochs" in chosen or "steps" in chosen:
