@@ -69,7 +69,7 @@ def _scores(config: ViTConfig, params: Params, i: int, H: int) -> np.ndarray:
     weight, bias = (to_numpy(array).astype(np.float64) for array in arrays)
     q = (b @ weight[:, :D] + bias[:D]).reshape(H, -1)  # (H, K)
     if config.qk_norm:
-        scale = [to_numpy(part).astype(np.float64) for part in params.group(f"blocks.{i}.q_norm")]
-        q, _ = layer_norm(q, *scale, config.eps)
+        scale, shift = (to_numpy(part).astype(np.float64) for part in params.group(f"blocks.{i}.q_norm"))
+        q, _ = layer_norm(q, scale, shift, config.eps)
     table = to_numpy(params[part_of(config, i)]).astype(np.float64)  # (2N - 1, K)
     return q @ table.T / math.sqrt(q.shape[1])

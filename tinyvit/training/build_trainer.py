@@ -55,10 +55,11 @@ def new_trainer(
         told = training_note(device, usual_name(settings.model), length(settings))
         context.progress.note(told if from_recipe else device.note)
     settings, dataset, weights = prepared(settings, fixed, context)
-    for name in ("data_dir", "labels", "weights"):  # recorded so that commands in other folders find them too
-        place = getattr(settings, name)
-        if place is not None and (name != "weights" or os.path.exists(place)):  # not a known name
-            settings = replace(settings, **{name: str(Path(place).absolute())})
+    places = {name: getattr(settings, name) for name in ("data_dir", "labels", "weights")}
+    if places["weights"] and not os.path.exists(places["weights"]):  # a known name
+        del places["weights"]
+    found: dict[str, Any] = {name: str(Path(place).absolute()) for name, place in places.items() if place}
+    settings = replace(settings, **found)  # so that commands in other folders find them too
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, context)
     classes = () if settings.target else dataset.classes
