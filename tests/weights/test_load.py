@@ -202,10 +202,12 @@ def test_where_heads_are_nowhere_stated_the_remedy_is_one_that_helps(tmp_path, s
 
 def test_the_library_of_a_file_says_how_positions_are_resized(tmp_path):
     official, timm, theirs = random_model(), random_model(**EXACT), random_model(**HUGGING_FACE)
-    save_official(tmp_path / "official.npz", *official)
+    np.savez(tmp_path / "official.npz", **to_official(*official))
+    save_official(tmp_path / "own.npz", *official)
     assert usual_position_resize(tmp_path / "official.npz") == "corners"
     (tmp_path / "config.json").write_text('{"architecture": "vit_base_patch16_224"}')  # timm reads it here
     assert usual_position_resize(tmp_path / "official.npz") == "bilinear"
+    assert usual_position_resize(tmp_path / "own.npz") == "corners"  # beside which it is another model's
     (tmp_path / "config.json").unlink()
     np.savez(tmp_path / "timm.npz", **to_torch_names(*timm))
     assert usual_position_resize(tmp_path / "timm.npz") == "bilinear"
