@@ -189,8 +189,10 @@ def test_a_disk_that_is_full_from_the_start_leaves_nothing(go, photos, tmp_path,
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no limit on the size of a file")
-def test_a_file_that_may_not_grow(photos, tmp_path):
+def test_a_file_that_may_not_grow(photos, tmp_path, monkeypatch):
     import resource
+
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # other tests may share it, and it would be cut short
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
