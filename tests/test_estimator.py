@@ -495,14 +495,20 @@ def test_it_stops_early_with_the_best_on_images_held_out(monkeypatch):
     assert ViTClassifier(epochs=1, threads=1).fit(images, labels).validation_scores_ is None
 
 
-@pytest.mark.parametrize("state", [7, None, np.random.RandomState(3)])
-def test_a_warm_start_is_judged_on_images_that_no_fit_has_learned_from(state):
+def noting():
+    """A set, and an augmentation that changes nothing and notes in it what a model is shown."""
     seen = set()
 
     def noted(image, rng):
         seen.add(image.tobytes())
         return image
 
+    return seen, noted
+
+
+@pytest.mark.parametrize("state", [7, None, np.random.RandomState(3)])
+def test_a_warm_start_is_judged_on_images_that_no_fit_has_learned_from(state):
+    seen, noted = noting()
     images = np.random.default_rng(0).integers(0, 256, (60, 8, 8, 3), dtype=np.uint8)
     settings = {"epochs": 1, "crop_padding": 0, "augment": noted, "batch_size": 5, "threads": 1}
     settings |= {"early_stopping": True, "validation_fraction": 0.25}
@@ -514,12 +520,7 @@ def test_a_warm_start_is_judged_on_images_that_no_fit_has_learned_from(state):
 
 @pytest.mark.parametrize(("given", "size"), [(99, 50), (11, 10), (7, 50)])
 def test_a_pass_over_a_piece_sees_nearly_all_of_it(given, size):
-    seen = set()
-
-    def noted(image, rng):
-        seen.add(image.tobytes())
-        return image
-
+    seen, noted = noting()
     images = np.random.default_rng(0).integers(0, 256, (given, 8, 8, 3), dtype=np.uint8)
     classifier = ViTClassifier(batch_size=size, augment=noted, crop_padding=0, threads=1)
     classifier.partial_fit(images, np.arange(given) % 2, classes=[0, 1])

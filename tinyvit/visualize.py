@@ -20,6 +20,7 @@ from tinyvit.flags import (
     add_json_flag,
     chosen_device,
 )
+from tinyvit.insight.positions import position_similarity
 from tinyvit.insight.visualizing import (
     PICTURES,
     WITHOUT_IMAGES,
@@ -173,7 +174,7 @@ def _say_what_inside_lacks(model: Model, without_images: bool) -> None:
     if not config.has_transformer:
         print("it shows filters only: a ResNet has neither positions nor attention")
         return
-    if config.position in ("none", "relative", "bias"):
+    if position_similarity(config, model.params) is None:
         print(f"it shows no positions: with position {config.position}, no vector belongs to a patch")
     elif config.position_at == "blocks" and config.position != "sincos":
         print("the positions it shows are those of the first block; every block has its own")

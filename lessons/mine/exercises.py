@@ -16,6 +16,7 @@ from pathlib import Path
 from lessons.faults import PARTS
 from lessons.mine.answers import LESSONS, file_of, is_written
 from lessons.mine.operations import OPERATION_OF, OPERATIONS, Operation
+from lessons.referee.statics import reached
 from tinyvit.support.errors import UserError
 
 SECONDS = 30  # for one check, some of which train a small model
@@ -155,14 +156,9 @@ def _used_by(check: str, lesson: Path) -> list[str]:
     """The functions that a check, or a helper that it calls, takes from an answer."""
     body = ast.parse((lesson / "test_lesson.py").read_bytes()).body
     functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
-    used, pending = {}, [functions.pop(check)]
-    while pending:
-        for node in ast.walk(pending.pop()):
-            if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "impl":
-                used[node.attr] = None
-            elif isinstance(node, ast.Name) and node.id in functions:
-                pending.append(functions.pop(node.id))
-    return [*used]
+    nodes = [node for name in reached(functions, [check]) for node in ast.walk(functions[name])]
+    taken = [node for node in nodes if isinstance(node, ast.Attribute)]
+    return [*dict.fromkeys(node.attr for node in taken if getattr(node.value, "id", "") == "impl")]
 
 
 def _entries_of_a_run(folders: list[Path], file: str):

@@ -77,7 +77,7 @@ def test_an_image_set_refuses_other_arrays(images, labels):
 
 
 def test_an_image_set_has_a_name_for_each_image_or_none():
-    with pytest.raises(ValueError, match="there is 1 name, expected 4 or none"):
+    with pytest.raises(ValueError, match="found 1 name, expected 4 or none"):
         ImageSet(np.zeros((4, 2, 2, 3), np.uint8), np.zeros(4, np.int64), ("a.png",))
 
 

@@ -65,6 +65,7 @@ def test_a_preset_is_described(go):
             {"merge_after": 1},
             "65, including the class token; 17 after 1 block, where 2 x 2 patches are merged",
         ),
+        ("arithmetic", {"predicts": "patches"}, "tanh GELU, epsilon 1e-06, a head for every patch"),
         ("tokens", {"registers": 1}, "66, including the class token and 1 register"),
         ("tokens", {"pool": "distilled"}, "66, including the class token and one for distillation"),
     ],

@@ -94,7 +94,7 @@ def test_patches_that_only_training_drops_are_dropped_by_no_file(tmp_path, layou
 
 def test_the_side_of_texts_is_said_not_to_be_included(tmp_path):
     model = tinyvit.Model(*random_model(predicts="embedding"), texts=tmp_path)
-    with pytest.warns(UserWarning, match="its side of texts, by which it knows words, is not included"):
+    with pytest.warns(UserWarning, match="its text tower is not included"):
         model.save(tmp_path / "clip.npz")
 
 

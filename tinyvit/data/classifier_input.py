@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tinyvit.data.decoding import Source, decode
+from tinyvit.data.folder_files import composed
 from tinyvit.data.images_given import DARK, FEW, as_bytes, darkness, photos_in, source_of
 from tinyvit.data.plan import balancing
 from tinyvit.support.errors import UserError
@@ -156,7 +156,7 @@ def checked_labels(y: Any) -> np.ndarray:
     if y.ndim != 1:
         raise ValueError(f"y has shape {y.shape}, expected one label for each image.")
     if y.dtype.kind in "UO" and all(isinstance(label, str) for label in y.tolist()):
-        texts = [_composed(label) for label in y.tolist()]
+        texts = [*map(composed, y.tolist())]
         y = np.array(texts, object if y.dtype.kind == "O" else None)
     measures = y
     if y.dtype.kind != "f":  # of objects that are all real numbers, those whose type has fractions
@@ -212,17 +212,15 @@ def numbered(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return codes
 
 
-def _composed(label: Any) -> Any:
-    """A label, if it is text with each accent as one character: a Mac's é is e and an accent."""
-    return unicodedata.normalize("NFC", label) if isinstance(label, str) else label
-
-
 def weights_of_classes(class_weight: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """The weight (n,) of each image by its class: 'balanced', or a dictionary, by default 1."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         return balancing(codes)
     if isinstance(class_weight, Mapping):
-        class_weight = {_composed(label): weight for label, weight in class_weight.items()}
+        class_weight = {
+            composed(label) if isinstance(label, str) else label: weight
+            for label, weight in class_weight.items()
+        }
     if not isinstance(class_weight, Mapping) or class_weight.keys() - set(_items(classes)):
         raise ValueError(
             f"class_weight is {class_weight!r}, expected 'balanced', or weights by the classes "

@@ -66,8 +66,7 @@ class ImageSet:
         if labels.dtype != np.int64 or labels.shape != images.shape[:1]:
             raise ValueError(f"labels are {labels.dtype} {labels.shape}, expected int64 {images.shape[:1]}")
         if self.names and len(self.names) != len(labels):
-            there_are = f"there {'is' if len(self.names) == 1 else 'are'} {counted(len(self.names), 'name')}"
-            raise ValueError(f"{there_are}, expected {len(labels)} or none")
+            raise ValueError(f"found {counted(len(self.names), 'name')}, expected {len(labels)} or none")
 
     def __len__(self) -> int:
         return len(self.labels)

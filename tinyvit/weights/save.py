@@ -46,7 +46,7 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
     'hugging_face' is a folder that from_pretrained opens, the default for a name without an ending; and
     'timm', the default if Hugging Face does not have such a model or fit, is a folder that timm's
     create_model opens. 'official' and 'torch' drop the names of the classes, and fit, which describes how
-    photos become images for the model; all drop its side of texts. Returns a sentence, without a full stop,
+    photos become images for the model; all drop its text tower. Returns a sentence, without a full stop,
     for each of these that the model has and the file has not. Raises UserError if path is taken or does not
     have the ending of the layout, if the layout cannot represent the model, if the model does not have as
     many names as classes, or if its parameters are not floating-point numbers.
@@ -99,7 +99,7 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
 def left_out(model: Model, layout: str, fit: PhotoFit | None) -> list[str]:
     """The properties that a file of that layout, or a 'page', cannot hold: sentences without a full stop."""
     if model.texts:
-        return ["its side of texts, by which it knows words, is not included: keep the files it came from"]
+        return ["its text tower is not included: keep the files that it came from"]
     if layout not in ("official", "torch", "page"):
         return []
     usual = fit_for(model.config.image_size, None)
